@@ -1,0 +1,60 @@
+# Every target sets up what it needs: `make demo` and `make test` work on a fresh clone.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export OMP_NUM_THREADS ?= 1
+export UV_NO_PROGRESS := 1
+
+.PHONY: help setup up demo check test test-all ui bench bench-search format lock clean
+
+help:
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+setup: $(VENV)/.ready ## install everything into .venv
+
+$(VENV)/bin/uv:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.8"
+
+$(VENV)/.ready: $(VENV)/bin/uv requirements/dev.txt pyproject.toml
+	$(BIN)/uv pip sync --quiet --python $(BIN)/python requirements/dev.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# The official Determined client lives in an environment of its own: it is the judge of our API.
+.venv-judge/.ready: $(VENV)/.ready requirements/judge.txt
+	$(BIN)/uv venv --quiet --allow-existing .venv-judge --python $(BIN)/python
+	$(BIN)/uv pip sync --quiet --python .venv-judge/bin/python requirements/judge.txt
+	@touch $@
+
+up: setup ## run the platform in the foreground
+	$(BIN)/resolute up
+
+format: setup ## format the code
+	$(BIN)/ruff format src tests benchmarks examples
+	$(BIN)/ruff check --fix-only --quiet src tests benchmarks examples
+
+check: setup ## format, lint, types, layers, unit tests
+	$(BIN)/ruff format --check --quiet src tests benchmarks examples
+	$(BIN)/ruff check --quiet src tests benchmarks examples
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/mypy
+	$(BIN)/pytest -q -n 2 tests/unit
+
+test: setup .venv-judge/.ready ## everything, from nothing
+	$(MAKE) --no-print-directory check
+	$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow" tests/contract tests/api tests/e2e
+
+test-all: setup .venv-judge/.ready ## also the suites that take minutes
+	$(MAKE) --no-print-directory check
+	$(BIN)/pytest -q -n 2 --dist loadfile tests/contract tests/api tests/e2e
+
+lock: $(VENV)/bin/uv ## compile the requirement files again
+	$(BIN)/uv pip compile --quiet --no-emit-index-url --generate-hashes --no-header --universal --python-version 3.11 \
+		--all-extras --group test --group dev pyproject.toml -o requirements/dev.txt
+	$(BIN)/uv pip compile --quiet --no-emit-index-url --generate-hashes --no-header --universal --python-version 3.11 \
+		requirements/judge.in -o requirements/judge.txt
+
+clean: ## remove what was built
+	rm -rf $(VENV) .venv-judge dist web/node_modules src/resolute/server/static

@@ -1,0 +1,1 @@
+"""What exists and what may happen to it. Pure."""

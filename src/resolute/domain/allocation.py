@@ -1,0 +1,84 @@
+"""An allocation: one claim on slots by a task, from the queue to the exit of its processes. Pure."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from resolute.domain.lifecycle import check_move
+
+
+class AllocationState(StrEnum):
+    QUEUED = "QUEUED"
+    ASSIGNED = "ASSIGNED"
+    """Slots are reserved; the runner has been asked or is about to be."""
+    RUNNING = "RUNNING"
+    TERMINATING = "TERMINATING"
+    """Told to end: processes are being stopped."""
+    TERMINATED = "TERMINATED"
+
+
+_A = AllocationState
+ALLOWED: dict[AllocationState, frozenset[AllocationState]] = {
+    _A.QUEUED: frozenset({_A.ASSIGNED, _A.TERMINATED}),
+    # Back to the queue when a runner could not be reached: nothing started.
+    _A.ASSIGNED: frozenset({_A.RUNNING, _A.TERMINATING, _A.TERMINATED, _A.QUEUED}),
+    _A.RUNNING: frozenset({_A.TERMINATING, _A.TERMINATED}),
+    _A.TERMINATING: frozenset({_A.TERMINATED}),
+    _A.TERMINATED: frozenset(),
+}
+HOLDS_SLOTS: frozenset[AllocationState] = frozenset({_A.ASSIGNED, _A.RUNNING, _A.TERMINATING})
+
+
+@dataclass(frozen=True, slots=True)
+class NodeShare:
+    """The slots that one allocation holds on one node."""
+
+    node_id: str
+    slot_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allocation:
+    id: str
+    """`<task id>.<n>`, n from 1."""
+    task_id: str
+    job_id: str
+    state: AllocationState
+    changed_at: datetime
+    created_at: datetime
+    slots_needed: int
+    resource_pool: str = "default"
+    trial_id: int | None = None
+    run_id: int = 0
+    is_preemptible: bool = True
+    single_node: bool = False
+    shares: tuple[NodeShare, ...] = ()
+    handle: str | None = None
+    """The runner's native id, for polling, stopping and re-attaching."""
+    is_ready: bool = False
+    start_time: datetime | None = None
+    end_time: datetime | None = None
+    preempt_requested_at: datetime | None = None
+    """When it was asked to checkpoint and leave."""
+    preempt_acked: bool = False
+    kill_requested_at: datetime | None = None
+    exit_code: int | None = None
+    exit_reason: str = ""
+    token_hash: str = ""
+    ports: tuple[int, ...] = ()
+    proxy_address: str = ""
+
+    def moved_to(self, state: AllocationState, *, now: datetime) -> "Allocation":
+        check_move(f"Allocation {self.id}", ALLOWED, self.state, state)
+        start = now if state is _A.RUNNING else self.start_time
+        end = now if state is _A.TERMINATED else None
+        return replace(self, state=state, changed_at=now, start_time=start, end_time=end)
+
+    @property
+    def holds_slots(self) -> bool:
+        return self.state in HOLDS_SLOTS
+
+    @property
+    def was_preempted(self) -> bool:
+        """It left because it was asked to, not because its work was done."""
+        return self.preempt_requested_at is not None and self.preempt_acked

@@ -1,0 +1,115 @@
+"""An experiment: one configuration, its searcher, and the trials that the searcher asked for.
+
+Pure: callers pass `now` in and store what comes out.
+"""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from resolute.domain.lifecycle import check_move
+
+
+class ExperimentState(StrEnum):
+    ACTIVE = "ACTIVE"
+    PAUSED = "PAUSED"
+    STOPPING_COMPLETED = "STOPPING_COMPLETED"
+    STOPPING_CANCELED = "STOPPING_CANCELED"
+    STOPPING_KILLED = "STOPPING_KILLED"
+    STOPPING_ERROR = "STOPPING_ERROR"
+    COMPLETED = "COMPLETED"
+    CANCELED = "CANCELED"
+    ERROR = "ERROR"
+    DELETING = "DELETING"
+    DELETE_FAILED = "DELETE_FAILED"
+    DELETED = "DELETED"
+
+
+_E = ExperimentState
+ALLOWED: dict[ExperimentState, frozenset[ExperimentState]] = {
+    _E.ACTIVE: frozenset(
+        {_E.PAUSED, _E.STOPPING_COMPLETED, _E.STOPPING_CANCELED, _E.STOPPING_KILLED, _E.STOPPING_ERROR}
+    ),
+    _E.PAUSED: frozenset(
+        {_E.ACTIVE, _E.STOPPING_COMPLETED, _E.STOPPING_CANCELED, _E.STOPPING_KILLED, _E.STOPPING_ERROR}
+    ),
+    _E.STOPPING_COMPLETED: frozenset({_E.COMPLETED, _E.STOPPING_CANCELED, _E.STOPPING_KILLED}),
+    _E.STOPPING_CANCELED: frozenset({_E.CANCELED, _E.STOPPING_KILLED}),
+    _E.STOPPING_KILLED: frozenset({_E.CANCELED}),
+    _E.STOPPING_ERROR: frozenset({_E.ERROR, _E.STOPPING_KILLED}),
+    # A finished experiment can be continued (more length or more trials) or deleted.
+    _E.COMPLETED: frozenset({_E.ACTIVE, _E.DELETING}),
+    _E.CANCELED: frozenset({_E.ACTIVE, _E.DELETING}),
+    _E.ERROR: frozenset({_E.ACTIVE, _E.DELETING}),
+    _E.DELETING: frozenset({_E.DELETED, _E.DELETE_FAILED}),
+    _E.DELETE_FAILED: frozenset({_E.DELETING}),
+    _E.DELETED: frozenset(),
+}
+
+STOPPING: frozenset[ExperimentState] = frozenset(
+    {_E.STOPPING_COMPLETED, _E.STOPPING_CANCELED, _E.STOPPING_KILLED, _E.STOPPING_ERROR}
+)
+FINISHED: frozenset[ExperimentState] = frozenset({_E.COMPLETED, _E.CANCELED, _E.ERROR})
+# Where each way of stopping ends.
+END_OF: dict[ExperimentState, ExperimentState] = {
+    _E.STOPPING_COMPLETED: _E.COMPLETED,
+    _E.STOPPING_CANCELED: _E.CANCELED,
+    _E.STOPPING_KILLED: _E.CANCELED,
+    _E.STOPPING_ERROR: _E.ERROR,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment:
+    id: int
+    state: ExperimentState
+    changed_at: datetime
+    config: dict[str, Any]
+    """Resolved: every default filled in, exactly what trials are given."""
+    original_config: str
+    """As submitted, comments included."""
+    user_id: int
+    project_id: int
+    job_id: str
+    start_time: datetime
+    end_time: datetime | None = None
+    name: str = ""
+    description: str = ""
+    notes: str = ""
+    labels: tuple[str, ...] = ()
+    archived: bool = False
+    parent_id: int | None = None
+    context_id: str | None = None
+    """Content hash of the uploaded model definition; None when nothing was uploaded."""
+    unmanaged: bool = False
+    external_id: str | None = None
+    progress: float = 0.0
+    # Scheduling, changeable while it runs.
+    resource_pool: str = "default"
+    priority: int = 42
+    weight: float = 1.0
+    max_slots: int | None = None
+    queue_position: float = 0.0
+    warnings: tuple[str, ...] = field(default=())
+
+    def moved_to(self, state: ExperimentState, *, now: datetime) -> "Experiment":
+        check_move(f"Experiment {self.id}", ALLOWED, self.state, state)
+        end_time = now if state in FINISHED else (None if state is _E.ACTIVE else self.end_time)
+        return replace(self, state=state, changed_at=now, end_time=end_time)
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state in FINISHED
+
+    @property
+    def is_stopping(self) -> bool:
+        return self.state in STOPPING
+
+    @property
+    def searcher_metric(self) -> str:
+        return str(self.config["searcher"]["metric"])
+
+    @property
+    def smaller_is_better(self) -> bool:
+        return bool(self.config["searcher"].get("smaller_is_better", True))

@@ -1,0 +1,82 @@
+"""A line of a task's log and its form on disk. Pure.
+
+On disk a line is a fixed header and the text: `<16 digits microseconds> <rank or ----> <stream><level> <text>\\n`,
+so that a reader can seek to any line start, filter without parsing JSON, and a writer needs one `write`.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+HEADER_LENGTH = 25
+NO_RANK = -1
+
+
+class LogLevel(StrEnum):
+    TRACE = "T"
+    DEBUG = "D"
+    INFO = "I"
+    WARNING = "W"
+    ERROR = "E"
+    CRITICAL = "C"
+
+
+class LogStream(StrEnum):
+    STDOUT = "o"
+    STDERR = "e"
+    PLATFORM = "p"
+    """Written by the platform itself: scheduling, restarts, environments."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    timestamp_us: int
+    text: str
+    rank: int = NO_RANK
+    stream: LogStream = LogStream.STDOUT
+    level: LogLevel = LogLevel.INFO
+    id: int = 0
+    """Byte offset in the task's log; grows with time, usable as a cursor."""
+    allocation_id: str = ""
+
+
+def encode_line(line: LogLine) -> bytes:
+    """One record. A newline inside the text would start a new record, so it is written as a space."""
+    rank = "----" if line.rank < 0 else f"{line.rank:04d}"
+    text = line.text.replace("\n", " ")
+    return f"{line.timestamp_us:016d} {rank} {line.stream}{line.level} {text}\n".encode(errors="replace")
+
+
+def decode_line(record: bytes, *, offset: int) -> LogLine:
+    """Inverse of `encode_line`. A record without a header (a torn write) becomes plain text."""
+    text = record.rstrip(b"\n")
+    if len(text) < HEADER_LENGTH or not text[:16].isdigit():
+        return LogLine(timestamp_us=0, text=text.decode(errors="replace"), id=offset)
+    rank = NO_RANK if text[17:21] == b"----" else int(text[17:21])
+    return LogLine(
+        timestamp_us=int(text[:16]),
+        text=text[HEADER_LENGTH:].decode(errors="replace"),
+        rank=rank,
+        stream=LogStream(chr(text[22])),
+        level=LogLevel(chr(text[23])),
+        id=offset,
+    )
+
+
+_LEVEL_WORDS = (
+    ("CRITICAL", LogLevel.CRITICAL),
+    ("FATAL", LogLevel.CRITICAL),
+    ("ERROR", LogLevel.ERROR),
+    ("WARNING", LogLevel.WARNING),
+    ("WARN", LogLevel.WARNING),
+    ("DEBUG", LogLevel.DEBUG),
+    ("TRACE", LogLevel.TRACE),
+)
+
+
+def guess_level(text: str) -> LogLevel:
+    """Level named near the start of a line written by user code; INFO when none is."""
+    start = text[:60]
+    for word, level in _LEVEL_WORDS:
+        if word in start:
+            return level
+    return LogLevel.INFO

@@ -1,0 +1,53 @@
+"""A metric report: what a trial says it measured at a step. Pure."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+TRAINING = "training"
+VALIDATION = "validation"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricReport:
+    trial_id: int
+    run_id: int
+    group: str
+    steps_completed: int
+    report_time: datetime
+    metrics: dict[str, Any]
+    """Name to number (NaN and Inf kept), string, or nested object."""
+    batch_metrics: list[dict[str, Any]] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricSummary:
+    """Running statistics of one metric of one trial. NaN and Inf count but stay out of min, max, mean."""
+
+    group: str
+    name: str
+    count: int = 0
+    total: float = 0.0
+    min: float | None = None
+    max: float | None = None
+    last: Any = None
+    type: str = "number"
+
+    @property
+    def mean(self) -> float | None:
+        return self.total / self.count if self.count else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """Points of one metric of one trial, thinned to a budget. Columns have equal length."""
+
+    trial_id: int
+    group: str
+    name: str
+    steps: list[int] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+    """Unix seconds of the report."""
+    total_points: int = 0
+    """How many points there are before thinning."""

@@ -1,0 +1,28 @@
+"""A task: anything that occupies slots and writes a log. A trial is one kind. Pure."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class TaskType(StrEnum):
+    TRIAL = "TRIAL"
+    NOTEBOOK = "NOTEBOOK"
+    TENSORBOARD = "TENSORBOARD"
+    SHELL = "SHELL"
+    COMMAND = "COMMAND"
+    GENERIC = "GENERIC"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    id: str
+    type: TaskType
+    job_id: str
+    start_time: datetime
+    end_time: datetime | None = None
+    user_id: int | None = None
+    workspace_id: int = 1
+    config: dict[str, Any] | None = None
+    context_id: str | None = None

@@ -1,0 +1,1 @@
+"""Use-cases and loops over the ports in `ports.py`."""

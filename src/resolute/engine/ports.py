@@ -1,0 +1,477 @@
+"""What the engine needs from outside, as small Protocols documented by their promises.
+
+Adapters do not inherit from these; the type checker and the contract tests in `tests/contract` hold them to it.
+Nothing here mentions SQL, HTTP or processes.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from resolute.domain.allocation import Allocation, AllocationState, NodeShare
+from resolute.domain.checkpoint import Checkpoint, CheckpointState
+from resolute.domain.experiment import Experiment, ExperimentState
+from resolute.domain.log import LogLevel, LogLine
+from resolute.domain.metric import MetricReport, MetricSummary, Series
+from resolute.domain.node import Node
+from resolute.domain.task import Task
+from resolute.domain.trial import Trial, TrialState
+from resolute.domain.user import Project, Session, Template, User, Workspace
+
+T = TypeVar("T")
+
+# ---------------------------------------------------------------------------------------------- queries and pages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRequest:
+    """`limit` None: all. A negative offset counts from the end."""
+
+    offset: int = 0
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    items: list[T]
+    total: int
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentQuery:
+    """Every filter that is set must match. `sort_by` is a field of `ExperimentSummary` or `Experiment`."""
+
+    ids: tuple[int, ...] = ()
+    users: tuple[str, ...] = ()
+    user_ids: tuple[int, ...] = ()
+    states: tuple[ExperimentState, ...] = ()
+    archived: bool | None = None
+    name_contains: str = ""
+    description_contains: str = ""
+    labels: tuple[str, ...] = ()
+    project_id: int | None = None
+    workspace_id: int | None = None
+    id_from: int | None = None
+    id_to: int | None = None
+    sort_by: str = "id"
+    descending: bool = False
+    page: PageRequest = PageRequest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentSummary:
+    """An experiment with what lists show beside it."""
+
+    experiment: Experiment
+    username: str
+    display_name: str
+    project_name: str
+    project_user_id: int
+    workspace_id: int
+    workspace_name: str
+    is_parent_archived: bool = False
+    num_trials: int = 0
+    best_trial_id: int | None = None
+    best_metric: float | None = None
+    checkpoint_count: int = 0
+    checkpoint_size: int = 0
+    running_allocations: int = 0
+    queued_allocations: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialQuery:
+    """`sort_by`: id, start_time, end_time, state, best_metric, latest_metric, total_batches, duration, restarts,
+    checkpoint_size. `best_metric` puts the best first unless `descending` says otherwise."""
+
+    experiment_id: int | None = None
+    states: tuple[TrialState, ...] = ()
+    sort_by: str = "id"
+    descending: bool = False
+    page: PageRequest = PageRequest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointQuery:
+    """`sort_by`: uuid, trial_id, steps_completed, report_time, state, searcher_metric, or metric (`sort_metric`).
+    `searcher_metric` puts the best first, honouring the experiment's direction, when `descending` is None."""
+
+    experiment_id: int | None = None
+    trial_id: int | None = None
+    states: tuple[CheckpointState, ...] = ()
+    sort_by: str = "report_time"
+    sort_metric: str = ""
+    descending: bool | None = None
+    page: PageRequest = PageRequest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointView:
+    """A checkpoint joined with the metrics reported at its step."""
+
+    checkpoint: Checkpoint
+    experiment_config: dict[str, Any] | None = None
+    hparams: dict[str, Any] | None = None
+    searcher_metric: float | None = None
+    training_metrics: dict[str, Any] = field(default_factory=dict)
+    validation_metrics: dict[str, Any] = field(default_factory=dict)
+
+
+# ---------------------------------------------------------------------------------------------------- the database
+
+
+class Experiments(Protocol):
+    def add(self, experiment: Experiment, *, searcher_snapshot: dict[str, Any] | None) -> Experiment:
+        """Store a new experiment. The returned copy carries the id; the one passed in has id 0."""
+
+    def get(self, experiment_id: int) -> Experiment:
+        """Raises NotFound("experiment not found: 99")."""
+
+    def save(self, experiment: Experiment, *, expected: ExperimentState | None = None) -> bool:
+        """Write all fields if the stored state is still `expected` (None: whatever it is).
+        False: another writer was first."""
+
+    def searcher_snapshot(self, experiment_id: int) -> dict[str, Any] | None: ...
+    def save_searcher_snapshot(self, experiment_id: int, snapshot: dict[str, Any]) -> None: ...
+    def in_states(self, states: Iterable[ExperimentState]) -> list[Experiment]: ...
+    def by_external_id(self, external_id: str) -> Experiment | None: ...
+    def search(self, query: ExperimentQuery) -> Page[ExperimentSummary]: ...
+    def remove(self, experiment_id: int) -> None:
+        """Delete it with its trials, metrics, checkpoints' rows, tasks and allocations."""
+
+
+class Trials(Protocol):
+    def add(self, trial: Trial) -> Trial:
+        """As Experiments.add; the id comes back. `task_id` is filled from ids when empty."""
+
+    def get(self, trial_id: int) -> Trial:
+        """Raises NotFound("trial not found: 7")."""
+
+    def save(self, trial: Trial, *, expected: TrialState | None = None) -> bool: ...
+    def by_request_id(self, experiment_id: int, request_id: str) -> Trial | None: ...
+    def by_task_id(self, task_id: str) -> Trial | None: ...
+    def by_external_id(self, experiment_id: int, external_id: str) -> Trial | None: ...
+    def of_experiment(self, experiment_id: int, *, unfinished_only: bool = False) -> list[Trial]: ...
+    def search(self, query: TrialQuery) -> Page[Trial]: ...
+    def checkpoint_totals(self, trial_ids: Sequence[int]) -> dict[int, tuple[int, int]]:
+        """Trial id to (count, bytes) of its undeleted checkpoints."""
+
+
+class Tasks(Protocol):
+    def add(self, task: Task) -> None: ...
+    def get(self, task_id: str) -> Task:
+        """Raises NotFound."""
+
+    def save(self, task: Task) -> None: ...
+    def search(self, *, types: Iterable[str] = (), active_only: bool = False) -> list[Task]: ...
+
+
+class Allocations(Protocol):
+    def add(self, allocation: Allocation) -> None: ...
+    def get(self, allocation_id: str) -> Allocation:
+        """Raises NotFound."""
+
+    def save(self, allocation: Allocation, *, expected: AllocationState | None = None) -> bool: ...
+    def live(self) -> list[Allocation]:
+        """All that are not TERMINATED, oldest first."""
+
+    def of_task(self, task_id: str) -> list[Allocation]:
+        """Oldest first."""
+
+    def by_token_hash(self, token_hash: str) -> Allocation | None:
+        """Only while it is not TERMINATED."""
+
+    def between(self, start: datetime, end: datetime) -> list[Allocation]:
+        """Those that held slots at some time in [start, end)."""
+
+
+class Checkpoints(Protocol):
+    def add(self, checkpoint: Checkpoint) -> None:
+        """Idempotent on uuid with the same content; raises AlreadyExists for another trial's uuid."""
+
+    def get(self, uuid: str) -> Checkpoint:
+        """Raises NotFound("checkpoint not found: <uuid>")."""
+
+    def save(self, checkpoint: Checkpoint, *, expected: CheckpointState | None = None) -> bool: ...
+    def view(self, uuid: str) -> CheckpointView: ...
+    def search(self, query: CheckpointQuery) -> Page[CheckpointView]: ...
+    def of_trial(self, trial_id: int) -> list[Checkpoint]:
+        """Newest steps first."""
+
+    def of_experiment(self, experiment_id: int) -> list[Checkpoint]: ...
+    def in_use(self, experiment_id: int) -> set[str]:
+        """Uuids that must not be collected: warm starts and registered model versions."""
+
+
+class Metrics(Protocol):
+    def append(self, reports: Sequence[MetricReport]) -> int:
+        """Store reports; returns how many were new. Idempotent on (trial, run, group, steps): a repeat with
+        the same keys is dropped, one with other keys is merged. Updates summaries in the same transaction."""
+
+    def latest(self, trial_id: int, group: str) -> MetricReport | None: ...
+    def at_steps(self, trial_id: int, group: str, steps: int) -> MetricReport | None: ...
+    def reports(
+        self, trial_id: int, *, group: str | None = None, after_id: int = 0, limit: int | None = None
+    ) -> Iterator[tuple[int, MetricReport, bool]]:
+        """(id, report, archived) in the order of steps. `archived`: replaced by a later run of the trial."""
+
+    def summaries(self, trial_id: int) -> list[MetricSummary]: ...
+    def summaries_of(self, trial_ids: Sequence[int]) -> dict[int, list[MetricSummary]]: ...
+    def series(
+        self,
+        trial_id: int,
+        group: str,
+        name: str,
+        *,
+        max_points: int = 1000,
+        since_steps: int | None = None,
+        until_steps: int | None = None,
+    ) -> Series:
+        """Thinned so that each kept stretch keeps its smallest and largest value. NaN and Inf are kept."""
+
+    def names(self, trial_ids: Sequence[int]) -> list[tuple[str, str]]:
+        """Distinct (group, name), sorted."""
+
+    def best(self, experiment_id: int, name: str, *, smaller_is_better: bool) -> float | None:
+        """Best value of a validation metric over all trials."""
+
+
+class Users(Protocol):
+    def add(self, user: User) -> User:
+        """Raises AlreadyExists for a taken username."""
+
+    def get(self, user_id: int) -> User: ...
+    def by_name(self, username: str) -> User | None: ...
+    def save(self, user: User) -> None: ...
+    def all(self) -> list[User]: ...
+    def add_session(self, session: Session) -> Session: ...
+    def session_by_token_hash(self, token_hash: str) -> Session | None: ...
+    def sessions(self, user_id: int | None = None) -> list[Session]: ...
+    def save_session(self, session: Session) -> None: ...
+    def settings(self, user_id: int) -> dict[str, str]:
+        """Web UI settings, `<storage path>/<key>` to JSON text."""
+
+    def save_settings(self, user_id: int, settings: dict[str, str]) -> None: ...
+
+
+class Workspaces(Protocol):
+    def add(self, workspace: Workspace) -> Workspace: ...
+    def get(self, workspace_id: int) -> Workspace: ...
+    def by_name(self, name: str) -> Workspace | None: ...
+    def save(self, workspace: Workspace) -> None: ...
+    def all(self) -> list[Workspace]: ...
+    def remove(self, workspace_id: int) -> None: ...
+    def counts(self) -> dict[int, tuple[int, int]]:
+        """Workspace id to (projects, experiments)."""
+
+    def add_project(self, project: Project) -> Project: ...
+    def project(self, project_id: int) -> Project: ...
+    def save_project(self, project: Project) -> None: ...
+    def projects(self, workspace_id: int | None = None) -> list[Project]: ...
+    def remove_project(self, project_id: int) -> None: ...
+    def project_counts(self) -> dict[int, tuple[int, int, datetime | None]]:
+        """Project id to (experiments, active experiments, last experiment's start)."""
+
+
+class Templates(Protocol):
+    def put(self, template: Template) -> None: ...
+    def get(self, name: str) -> Template:
+        """Raises NotFound."""
+
+    def all(self) -> list[Template]: ...
+    def remove(self, name: str) -> None: ...
+    def rename(self, old: str, new: str) -> None: ...
+
+
+class Contexts(Protocol):
+    """Uploaded model definitions: tar.gz bytes under their content hash."""
+
+    def put(self, content: bytes) -> str:
+        """Store once per content; returns the id (sha256 hex)."""
+
+    def get(self, context_id: str) -> bytes:
+        """Raises NotFound."""
+
+
+class Settings(Protocol):
+    """Small facts of the cluster: its id, the next job queue position, disabled slots."""
+
+    def get(self, key: str) -> Any | None: ...
+    def put(self, key: str, value: Any) -> None: ...
+
+
+class Transaction(Protocol):
+    """Everything in the database, seen and changed as one."""
+
+    @property
+    def experiments(self) -> Experiments: ...
+    @property
+    def trials(self) -> Trials: ...
+    @property
+    def tasks(self) -> Tasks: ...
+    @property
+    def allocations(self) -> Allocations: ...
+    @property
+    def checkpoints(self) -> Checkpoints: ...
+    @property
+    def metrics(self) -> Metrics: ...
+    @property
+    def users(self) -> Users: ...
+    @property
+    def workspaces(self) -> Workspaces: ...
+    @property
+    def templates(self) -> Templates: ...
+    @property
+    def contexts(self) -> Contexts: ...
+    @property
+    def settings(self) -> Settings: ...
+    def after_commit(self, action: Callable[[], None]) -> None:
+        """Run `action` once the transaction is durable; never when it rolled back."""
+
+
+class Store(Protocol):
+    """The database. No network or process call may happen while a transaction is open."""
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        """One transaction, committed and durable when the block ends, rolled back when it raises.
+        Writers are serialised on SQLite; a full disk raises Unavailable and changes nothing."""
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        """A consistent snapshot. Writing in it is a bug."""
+
+    def close(self) -> None: ...
+
+
+# ------------------------------------------------------------------------------------------------------------ logs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogQuery:
+    """Every filter that is set must match. `after_id` is exclusive; ids are opaque and grow with time."""
+
+    ranks: tuple[int, ...] = ()
+    levels: tuple[LogLevel, ...] = ()
+    streams: tuple[str, ...] = ()
+    since_us: int | None = None
+    until_us: int | None = None
+    text: str = ""
+    is_regex: bool = False
+    after_id: int | None = None
+    limit: int | None = None
+    newest_first: bool = False
+
+
+class Logs(Protocol):
+    """One append-only log per task. Appends are atomic per call and visible to readers at once."""
+
+    def append(self, task_id: str, lines: Sequence[LogLine]) -> None: ...
+    def read(self, task_id: str, query: LogQuery) -> list[LogLine]: ...
+    def path(self, task_id: str) -> Path:
+        """Where a process on this machine may append records of `domain.log.encode_line` itself."""
+
+    def size(self, task_id: str) -> int:
+        """Bytes; grows when something was appended. Cheap."""
+
+    def remove(self, task_id: str) -> None: ...
+
+
+# ----------------------------------------------------------------------------------------------------------- blobs
+
+
+class Blobs(Protocol):
+    """Files of checkpoints in one `checkpoint_storage`. Keys are `<uuid>/<relative path>`."""
+
+    def files(self, uuid: str) -> dict[str, int]:
+        """Relative path to size; empty when there is nothing."""
+
+    def read(self, uuid: str, path: str) -> Iterator[bytes]:
+        """Chunks. Raises NotFound."""
+
+    def digest(self, uuid: str, path: str) -> str:
+        """sha256 hex of the stored bytes."""
+
+    def write(self, uuid: str, path: str, content: bytes) -> None: ...
+    def upload(self, uuid: str, source: Path, paths: Sequence[str] | None = None) -> dict[str, int]:
+        """Files under `source` (all, or just `paths`), in parallel; returns relative path to size."""
+
+    def download(self, uuid: str, target: Path, paths: Sequence[str] | None = None) -> None: ...
+    def remove(self, uuid: str, globs: Sequence[str] = ("**/*",)) -> dict[str, int]:
+        """Delete what matches; returns what is left."""
+
+
+BlobStores = Callable[[dict[str, Any]], Blobs]
+"""Opens the store that a `checkpoint_storage` section describes."""
+
+
+# ---------------------------------------------------------------------------------------------------------- runner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentSpec:
+    """Which Python a gang runs in. Both unset: the platform's own."""
+
+    python: str | None = None
+    requirements: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gang:
+    """All that a runner needs to start one allocation: plain values, so that it can be rendered and compared."""
+
+    allocation_id: str
+    task_id: str
+    run_id: int
+    shares: tuple[NodeShare, ...]
+    """One entry per node, rank order. Zero-slot tasks have one share with no slots."""
+    entrypoint: str | tuple[str, ...]
+    """A string runs through `sh -c` (or in-process when it is a plain python command); a list is exec'd."""
+    env: dict[str, str]
+    context: bytes | None = None
+    """tar.gz of the model definition, unpacked into the working directory."""
+    files: dict[str, str] = field(default_factory=dict)
+    """Small extra files written beside the working directory (info JSON for the harness), by relative path."""
+    environment: EnvironmentSpec = EnvironmentSpec()
+    bind_mounts: tuple[tuple[str, str, bool], ...] = ()
+    """(host path, container path, read only)."""
+    log_path: str = ""
+    """File that output is appended to, in the form of `domain.log`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GangStatus:
+    """`exit_code` None: still running. Several ranks failing: the first one's code and a sentence."""
+
+    exit_code: int | None = None
+    reason: str = ""
+    is_lost: bool = False
+    """The runner knows nothing of it any more (machine rebooted): neither running nor a known exit."""
+
+
+class Runner(Protocol):
+    """Runs gangs somewhere. Every call returns quickly and may be repeated."""
+
+    def nodes(self) -> list[Node]: ...
+    def render(self, gang: Gang) -> dict[str, Any]:
+        """The native request, as JSON values; nothing is started. Secrets are left out."""
+
+    def start(self, gang: Gang) -> str:
+        """Start it and return the native handle. Repeating with the same allocation id starts nothing twice.
+        Raises EnvironmentFailed, or Unavailable when it should be tried again."""
+
+    def poll(self, handles: Sequence[str]) -> dict[str, GangStatus]: ...
+    def stop(self, handle: str, *, force: bool) -> None:
+        """SIGTERM to every rank, or SIGKILL with `force`. Unknown or ended handles are ignored."""
+
+    def running(self) -> list[str]:
+        """Handles that are alive, also those started by an earlier master (re-attach)."""
+
+    def close(self, *, stop_gangs: bool) -> None:
+        """Let go. Gangs live on unless `stop_gangs`."""
+
+
+Clock = Callable[[], datetime]
+"""Aware UTC time. The real one is `lambda: datetime.now(UTC)`; tests pass their own."""

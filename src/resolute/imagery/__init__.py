@@ -1,0 +1,1 @@
+"""Satellite imagery and labels to tiles."""

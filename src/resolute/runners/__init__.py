@@ -1,0 +1,1 @@
+"""Adapters that run gangs: local processes, and a fake."""

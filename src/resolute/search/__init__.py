@@ -1,0 +1,1 @@
+"""Search algorithms: events in, actions out. Pure."""

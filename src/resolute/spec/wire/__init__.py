@@ -1,0 +1,1 @@
+"""Messages of the REST API, shared by server, client and web UI. Pure."""

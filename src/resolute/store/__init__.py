@@ -1,0 +1,1 @@
+"""Adapters for what must last: database, logs, blobs."""

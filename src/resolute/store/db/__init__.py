@@ -1,0 +1,1 @@
+"""SQLAlchemy adapters of the database ports."""
