@@ -1,0 +1,36 @@
+"""Everything a use-case may touch, joined once at start and passed in as one value."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from resolute.engine.bus import Bus
+from resolute.engine.ports import BlobStores, Clock, Logs, Runner, Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MasterConfig:
+    """What the operator decided at start."""
+
+    home: Path
+    url: str = "http://127.0.0.1:8080"
+    """Where trials reach the master."""
+    cluster_id: str = ""
+    cluster_name: str = "resolute"
+    checkpoint_storage: dict[str, Any] = field(default_factory=dict)
+    """Default for experiments that name none."""
+    scheduler: str = "priority"
+    preemption: bool = True
+    fitting_policy: str = "best"
+    preemption_timeout_s: float = 3600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    store: Store
+    runner: Runner
+    logs: Logs
+    blobs: BlobStores
+    clock: Clock
+    config: MasterConfig
+    bus: Bus = field(default_factory=Bus)
