@@ -1,0 +1,93 @@
+"""How every message travels: camelCase out, either spelling in, zero values always present. Pure.
+
+`Int64` is a string on the wire, `Time` is RFC 3339 in UTC with `Z`, and `Number` writes NaN and infinities as strings,
+because the clients we honour expect exactly that.
+"""
+
+import math
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, model_validator
+from pydantic.alias_generators import to_camel
+
+JsonObject = dict[str, Any]
+
+
+class Wire(BaseModel):
+    """A message. Unknown keys are ignored, so newer clients may send more."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="ignore",
+        ser_json_inf_nan="strings",
+        protected_namespaces=(),
+        json_schema_serialization_defaults_required=True,
+        use_attribute_docstrings=True,
+        # Messages are built when first used: a master that starts does not pay for those nobody sends.
+        defer_build=True,
+    )
+
+
+class Request(Wire):
+    """A message to us. An explicit null says the same as a key left out: clients send both."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _forget_nulls(cls, message: Any) -> Any:
+        if isinstance(message, dict):
+            return {key: value for key, value in message.items() if value is not None}
+        return message
+
+
+class Empty(Wire):
+    """`{}`."""
+
+
+def to_rfc3339(moment: datetime) -> str:
+    """UTC with microseconds and `Z`. A naive time is taken as UTC."""
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return aware.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def json_number(value: float) -> float | str:
+    """A finite number as it is; NaN and infinities by name."""
+    if math.isfinite(value):
+        return value
+    if math.isnan(value):
+        return "NaN"
+    return "Infinity" if value > 0 else "-Infinity"
+
+
+def parse_number(value: Any) -> Any:
+    """Inverse of `json_number`, in every spelling clients are known to use; other values pass through."""
+    if isinstance(value, str):
+        return _SPELLED.get(value.lower(), value)
+    return value
+
+
+_SPELLED = {
+    "nan": math.nan,
+    "infinity": math.inf,
+    "inf": math.inf,
+    "+infinity": math.inf,
+    "-infinity": -math.inf,
+    "-inf": -math.inf,
+}
+
+
+def json_safe(value: Any) -> Any:
+    """A copy of a JSON value in which NaN and infinities are spelled out, at any depth."""
+    if isinstance(value, float):
+        return json_number(value)
+    if isinstance(value, dict):
+        return {str(k): json_safe(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_safe(v) for v in value]
+    return value
+
+
+Int64 = Annotated[int, PlainSerializer(str, return_type=str)]
+Time = Annotated[datetime, PlainSerializer(to_rfc3339, return_type=str)]
+Number = Annotated[float, BeforeValidator(parse_number), PlainSerializer(json_number, return_type=float | str)]
