@@ -1,7 +1,9 @@
 """Everything a use-case may touch, joined once at start and passed in as one value."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from resolute.engine.bus import Bus
@@ -34,3 +36,7 @@ class Platform:
     clock: Clock
     config: MasterConfig
     bus: Bus = field(default_factory=Bus)
+    to_collect: SimpleQueue[int] = field(default_factory=SimpleQueue)
+    """Experiments whose checkpoints the retention policy should look at."""
+    listeners: dict[str, datetime] = field(default_factory=dict)
+    """Allocation id to when its trial last asked whether it should leave. Not kept over a restart."""

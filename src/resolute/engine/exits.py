@@ -1,0 +1,123 @@
+"""The end of a gang: judge it, move the trial, tell the searcher, queue what comes next. One transaction."""
+
+from dataclasses import replace
+
+from resolute.domain.allocation import Allocation, AllocationState
+from resolute.domain.experiment import Experiment, ExperimentState
+from resolute.domain.log import LogLevel
+from resolute.domain.log_policy import matched_policies
+from resolute.domain.metric import VALIDATION
+from resolute.domain.trial import Trial, TrialState
+from resolute.domain.verdict import Exit, Next, Verdict, judge
+from resolute.engine.flows import flow
+from resolute.engine.notices import microseconds
+from resolute.engine.platform import Platform
+from resolute.engine.ports import LogQuery
+from resolute.engine.searching import closing_event, feed
+from resolute.engine.trial_flow import Flow, end_trial, enqueue, finish_if_done
+
+
+def allocation_ended(platform: Platform, allocation_id: str, exit: Exit, *, is_final: bool = False) -> None:
+    """Record that the processes of an allocation have ended. Repeating it changes nothing.
+
+    `is_final`: another try would fail the same way (an environment that cannot be built).
+    """
+    cancelled, exclude = _read_policies(platform, allocation_id, exit)
+    with flow(platform) as current:
+        allocation = current.tx.allocations.get(allocation_id)
+        if allocation.state is AllocationState.TERMINATED:
+            return
+        allocation = _close(current, allocation, exit)
+        if allocation.trial_id is None:
+            return
+        trial = current.tx.trials.get(allocation.trial_id)
+        if exclude:
+            trial = _exclude_nodes(current, trial, allocation, exclude)
+        experiment = current.tx.experiments.get(trial.experiment_id)
+        max_restarts = 0 if is_final else int(experiment.config.get("max_restarts", 5))
+        verdict = judge(trial, allocation, exit, max_restarts=max_restarts, retries_cancelled=cancelled)
+        verdict = _check_searcher_metric(current, experiment, trial, verdict)
+        _carry_out(current, experiment, trial, verdict)
+
+
+def _close(current: Flow, allocation: Allocation, exit: Exit) -> Allocation:
+    ended = replace(
+        allocation.moved_to(AllocationState.TERMINATED, now=current.now), exit_code=exit.code, exit_reason=exit.reason
+    )
+    current.tx.allocations.save(ended, expected=allocation.state)
+    current.publish("queue", "engine", f"allocation/{allocation.id}", f"trial/{allocation.trial_id}")
+    return ended
+
+
+def _read_policies(platform: Platform, allocation_id: str, exit: Exit) -> tuple[str, str]:
+    """Names of the policies whose pattern stands in this run's log: (cancel_retries, exclude_node)."""
+    if exit.code == 0:
+        return "", ""
+    with platform.store.read() as tx:
+        allocation = tx.allocations.get(allocation_id)
+        if allocation.trial_id is None:
+            return "", ""
+        trial = tx.trials.get(allocation.trial_id)
+        policies = tx.experiments.get(trial.experiment_id).config.get("log_policies") or []
+    if not policies:
+        return "", ""
+    query = LogQuery(since_us=microseconds(allocation.start_time or allocation.created_at))
+    lines = (line.text for line in platform.logs.read(trial.task_id, query))
+    matched = matched_policies(policies, lines)
+    return matched.get("cancel_retries", ""), matched.get("exclude_node", "")
+
+
+def _exclude_nodes(current: Flow, trial: Trial, allocation: Allocation, policy: str) -> Trial:
+    nodes = tuple(sorted({*trial.excluded_nodes, *(share.node_id for share in allocation.shares)}))
+    trial = replace(trial, excluded_nodes=nodes, log_policy_matched=policy)
+    current.tx.trials.save(trial)
+    current.tell(trial.task_id, f"Log policy {policy!r} matched: nodes {', '.join(nodes)} are not used again.")
+    return trial
+
+
+def _check_searcher_metric(current: Flow, experiment: Experiment, trial: Trial, verdict: Verdict) -> Verdict:
+    """A trial that validated but never reported what the searcher looks at has not done its job."""
+    if verdict.next is not Next.END or verdict.state is not TrialState.COMPLETED:
+        return verdict
+    if trial.searcher_metric_value is not None or trial.early_exit:
+        return verdict
+    names = sorted(s.name for s in current.tx.metrics.summaries(trial.id) if s.group == VALIDATION)
+    metric = experiment.config["searcher"]["metric"]
+    wanted = metric if isinstance(metric, list) else [metric]
+    if not names or set(wanted) <= set(names):
+        return verdict
+    return Verdict(
+        Next.END,
+        TrialState.ERROR,
+        f"The searcher's metric {', '.join(wanted)} was never reported; validation metrics reported: "
+        f"{', '.join(names)}. Set searcher.metric to one of these, or report it.",
+    )
+
+
+def _carry_out(current: Flow, experiment: Experiment, trial: Trial, verdict: Verdict) -> None:
+    if verdict.next is Next.END:
+        _end(current, experiment, trial, verdict)
+        return
+    if verdict.next is Next.RESTART:
+        trial = replace(trial, restarts=trial.restarts + 1)
+        current.tx.trials.save(trial)
+        limit = experiment.config.get("max_restarts", 5)
+        current.tell(
+            trial.task_id,
+            f"Run {trial.run_id} failed ({verdict.reason}); restart {trial.restarts} of at most {limit}.",
+            LogLevel.WARNING,
+        )
+    if verdict.next is not Next.WAIT and experiment.state is ExperimentState.ACTIVE:
+        enqueue(current, experiment, trial)
+    finish_if_done(current, experiment)
+
+
+def _end(current: Flow, experiment: Experiment, trial: Trial, verdict: Verdict) -> None:
+    assert verdict.state is not None
+    trial = end_trial(current, trial, verdict.state, reason=verdict.reason)
+    level = LogLevel.ERROR if trial.state is TrialState.ERROR else LogLevel.INFO
+    current.tell(trial.task_id, f"Trial {trial.id} {trial.state.lower()}. {verdict.reason}".strip(), level)
+    if experiment.state in (ExperimentState.ACTIVE, ExperimentState.PAUSED, ExperimentState.STOPPING_COMPLETED):
+        feed(current, experiment, closing_event(trial))
+    else:
+        finish_if_done(current, experiment)

@@ -1,0 +1,434 @@
+"""What people do with experiments: create, pause, activate, cancel, kill, archive, move, change, continue, delete."""
+
+import secrets
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from resolute.domain.checkpoint import CheckpointState
+from resolute.domain.errors import IllegalTransition, InvalidInput, NotFound, ResoluteError
+from resolute.domain.experiment import Experiment, ExperimentState
+from resolute.domain.retention import RetentionPolicy
+from resolute.domain.trial import Trial, TrialState
+from resolute.domain.user import Project, User
+from resolute.engine.cluster import total_slots
+from resolute.engine.flows import flow
+from resolute.engine.platform import Platform
+from resolute.engine.ports import Transaction
+from resolute.engine.searching import closing_event, feed
+from resolute.engine.trial_flow import Flow, ask_to_leave, enqueue, finish_if_done, live_allocation, stop_trial
+from resolute.search.events import SearchStarted
+from resolute.search.registry import extend_searcher, new_searcher
+from resolute.spec.experiment import ClusterDefaults, ParsedExperiment, parse_experiment
+
+DEFAULT_PRIORITY = 42
+
+
+class _Unset:
+    """Tells "not given" from None, where None is a value of its own."""
+
+
+UNSET: Final = _Unset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreatedExperiment:
+    experiment: Experiment
+    """With id 0 when it was only validated."""
+    config: dict[str, Any]
+    warnings: tuple[str, ...] = ()
+    exceeds_slots: bool = False
+
+
+def create_experiment(
+    platform: Platform,
+    *,
+    user: User,
+    config_text: str,
+    context: bytes | None = None,
+    activate: bool = True,
+    validate_only: bool = False,
+    template: str | None = None,
+    project_id: int | None = None,
+    parent_id: int | None = None,
+    unmanaged: bool = False,
+    external_id: str | None = None,
+    overrides: Sequence[str] = (),
+) -> CreatedExperiment:
+    """Check everything first; only then is anything stored."""
+    parsed = _parse(platform, config_text, template=template, overrides=overrides)
+    with platform.store.read() as tx:
+        project = _project_for(tx, parsed.resolved, project_id)
+        if parent_id is not None:
+            tx.experiments.get(parent_id)
+    experiment = _new_experiment(platform, parsed, user, project, config_text)
+    experiment = replace(experiment, parent_id=parent_id, unmanaged=unmanaged, external_id=external_id)
+    seed = int(parsed.resolved["reproducibility"]["experiment_seed"])
+    searcher = new_searcher(parsed.resolved["searcher"], parsed.resolved["hyperparameters"], seed)
+    if not validate_only:
+        experiment = _store_experiment(platform, experiment, context, searcher.snapshot(), activate=activate)
+    return CreatedExperiment(
+        experiment=experiment,
+        config=parsed.resolved,
+        warnings=parsed.warnings,
+        exceeds_slots=parsed.exceeds_slots,
+    )
+
+
+def _parse(platform: Platform, text: str, *, template: str | None, overrides: Sequence[str]) -> ParsedExperiment:
+    base = None
+    if template:
+        with platform.store.read() as tx:
+            base = tx.templates.get(template).config
+    return parse_experiment(
+        text,
+        template=base,
+        overrides=overrides,
+        defaults=ClusterDefaults(
+            checkpoint_storage=platform.config.checkpoint_storage, max_slots=total_slots(platform)
+        ),
+        seed=secrets.randbelow(2**31),
+        name=f"experiment-{secrets.token_hex(3)}",
+    )
+
+
+def _project_for(tx: Transaction, config: dict[str, Any], project_id: int | None) -> Project:
+    """By id, by the names in the configuration, or the place for uncategorised work."""
+    if project_id:
+        return tx.workspaces.project(project_id)
+    workspace_name, project_name = config.get("workspace") or "", config.get("project") or ""
+    if not workspace_name and not project_name:
+        return tx.workspaces.project(1)
+    workspace = tx.workspaces.by_name(workspace_name) if workspace_name else tx.workspaces.get(1)
+    if workspace is None:
+        known = ", ".join(sorted(w.name for w in tx.workspaces.all()))
+        raise NotFound(
+            f"workspace: there is no workspace {workspace_name!r}; create it with "
+            f"`resolute workspace create {workspace_name!r}` or use one of: {known}."
+        )
+    projects = {p.name: p for p in tx.workspaces.projects(workspace.id)}
+    if project_name not in projects:
+        known = ", ".join(sorted(projects)) or "none yet"
+        raise NotFound(
+            f"project: workspace {workspace.name!r} has no project {project_name!r} (it has: {known}). Create it with "
+            f"`resolute project create {workspace.name!r} {project_name!r}`."
+        )
+    return projects[project_name]
+
+
+def _new_experiment(
+    platform: Platform, parsed: ParsedExperiment, user: User, project: Project, text: str
+) -> Experiment:
+    config, now = parsed.resolved, platform.clock()
+    resources = config.get("resources") or {}
+    return Experiment(
+        id=0,
+        state=ExperimentState.PAUSED,
+        changed_at=now,
+        start_time=now,
+        config=config,
+        original_config=text,
+        user_id=user.id,
+        project_id=project.id,
+        job_id=str(uuid.uuid4()),
+        name=str(config.get("name") or ""),
+        description=str(config.get("description") or ""),
+        labels=tuple(config.get("labels") or ()),
+        resource_pool=resources.get("resource_pool") or "default",
+        priority=resources.get("priority") or DEFAULT_PRIORITY,
+        weight=float(resources.get("weight") or 1.0),
+        max_slots=resources.get("max_slots"),
+        queue_position=now.timestamp(),
+        warnings=parsed.warnings,
+    )
+
+
+def _store_experiment(
+    platform: Platform, experiment: Experiment, context: bytes | None, snapshot: dict[str, Any], *, activate: bool
+) -> Experiment:
+    with flow(platform) as current:
+        if context:
+            experiment = replace(experiment, context_id=current.tx.contexts.put(context))
+        state = ExperimentState.ACTIVE if activate or experiment.unmanaged else ExperimentState.PAUSED
+        experiment = replace(experiment, state=state)
+        experiment = current.tx.experiments.add(
+            experiment, searcher_snapshot=None if experiment.unmanaged else snapshot
+        )
+        if not experiment.unmanaged:
+            experiment = feed(current, experiment, SearchStarted())
+        current.publish("experiments", "engine")
+    return experiment
+
+
+# ------------------------------------------------------------------------------------------------- state changes
+
+
+def pause_experiment(platform: Platform, experiment_id: int) -> None:
+    """Trials checkpoint and give their slots back. Pausing a paused experiment changes nothing."""
+    with flow(platform) as current:
+        experiment = current.tx.experiments.get(experiment_id)
+        if experiment.state is ExperimentState.PAUSED:
+            return
+        _move(current, experiment, ExperimentState.PAUSED)
+        for trial in current.tx.trials.of_experiment(experiment_id, unfinished_only=True):
+            _pause_trial(current, trial)
+
+
+def _pause_trial(current: Flow, trial: Trial) -> None:
+    if trial.state is not TrialState.ACTIVE:
+        return
+    current.tx.trials.save(trial.moved_to(TrialState.PAUSED, now=current.now))
+    allocation = live_allocation(current, trial)
+    if allocation is not None:
+        ask_to_leave(current, allocation)
+
+
+def activate_experiment(platform: Platform, experiment_id: int) -> None:
+    """Trials go back to the queue and on from their latest checkpoints."""
+    with flow(platform) as current:
+        experiment = current.tx.experiments.get(experiment_id)
+        if experiment.state is ExperimentState.ACTIVE:
+            return
+        if experiment.is_finished:
+            raise IllegalTransition(
+                f"Experiment {experiment_id} is {experiment.state}; only a paused one can be activated. "
+                f"To train it further use `resolute experiment continue {experiment_id}`."
+            )
+        experiment = _move(current, experiment, ExperimentState.ACTIVE)
+        for trial in current.tx.trials.of_experiment(experiment_id, unfinished_only=True):
+            if trial.state is not TrialState.PAUSED:
+                continue
+            trial = trial.moved_to(TrialState.ACTIVE, now=current.now)
+            current.tx.trials.save(trial)
+            # One still on its way out is queued again when its processes have ended.
+            if not trial.is_waiting and live_allocation(current, trial) is None:
+                enqueue(current, experiment, trial)
+        current.publish("engine")
+
+
+def cancel_experiment(platform: Platform, experiment_id: int) -> None:
+    """Stop for good; running trials checkpoint first."""
+    _stop(platform, experiment_id, ExperimentState.STOPPING_CANCELED, TrialState.STOPPING_CANCELED)
+
+
+def kill_experiment(platform: Platform, experiment_id: int) -> None:
+    """Stop for good and at once; what was not checkpointed is lost."""
+    _stop(platform, experiment_id, ExperimentState.STOPPING_KILLED, TrialState.STOPPING_KILLED)
+
+
+def _stop(platform: Platform, experiment_id: int, state: ExperimentState, trial_state: TrialState) -> None:
+    with flow(platform) as current:
+        experiment = current.tx.experiments.get(experiment_id)
+        if experiment.is_finished or experiment.state in (state, ExperimentState.STOPPING_KILLED):
+            return
+        experiment = _move(current, experiment, state)
+        for trial in current.tx.trials.of_experiment(experiment_id, unfinished_only=True):
+            if trial.state is not TrialState.STOPPING_KILLED:
+                stop_trial(current, trial, trial_state, reason="The experiment was stopped by a user.")
+        finish_if_done(current, experiment)
+
+
+def _move(current: Flow, experiment: Experiment, state: ExperimentState) -> Experiment:
+    moved = experiment.moved_to(state, now=current.now)
+    if not current.tx.experiments.save(moved, expected=experiment.state):
+        raise IllegalTransition(f"Experiment {experiment.id} was changed by someone else just now; look again.")
+    current.publish(f"experiment/{experiment.id}", "experiments", "engine")
+    return moved
+
+
+# -------------------------------------------------------------------------------------------------- other changes
+
+
+def archive_experiment(platform: Platform, experiment_id: int) -> None:
+    _set_archived(platform, experiment_id, is_archived=True)
+
+
+def unarchive_experiment(platform: Platform, experiment_id: int) -> None:
+    _set_archived(platform, experiment_id, is_archived=False)
+
+
+def _set_archived(platform: Platform, experiment_id: int, *, is_archived: bool) -> None:
+    def change(experiment: Experiment) -> Experiment:
+        if not experiment.is_finished:
+            raise IllegalTransition(
+                f"Experiment {experiment_id} is {experiment.state}; only a finished one can be archived. "
+                "Cancel or kill it first."
+            )
+        return replace(experiment, archived=is_archived)
+
+    _change(platform, experiment_id, change)
+
+
+def move_experiment(platform: Platform, experiment_id: int, project_id: int) -> None:
+    with platform.store.read() as tx:
+        project = tx.workspaces.project(project_id)
+    if project.is_archived:
+        raise IllegalTransition(f"Project {project.name!r} is archived; unarchive it before moving work there.")
+    _change(platform, experiment_id, lambda experiment: replace(experiment, project_id=project_id))
+
+
+def _change(platform: Platform, experiment_id: int, change: Callable[[Experiment], Experiment]) -> Experiment:
+    with flow(platform) as current:
+        experiment = change(current.tx.experiments.get(experiment_id))
+        current.tx.experiments.save(experiment)
+        current.publish(f"experiment/{experiment_id}", "experiments", "engine", "queue")
+    return experiment
+
+
+def patch_experiment(
+    platform: Platform,
+    experiment_id: int,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    labels: Sequence[str] | None = None,
+    notes: str | None = None,
+    priority: int | None = None,
+    weight: float | None = None,
+    max_slots: int | None | _Unset = UNSET,
+    gc_policy: RetentionPolicy | None = None,
+) -> Experiment:
+    """Change what may be changed while it runs. A new retention policy is applied at once."""
+    _check_patch(name, priority, weight, max_slots)
+
+    def change(experiment: Experiment) -> Experiment:
+        given = {
+            "name": name,
+            "description": description,
+            "labels": None if labels is None else tuple(dict.fromkeys(labels)),
+            "notes": notes,
+            "priority": priority,
+            "weight": weight,
+        }
+        fields: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+        if not isinstance(max_slots, _Unset):
+            fields["max_slots"] = max_slots
+        return replace(experiment, config=_patched_config(experiment.config, fields, gc_policy), **fields)
+
+    experiment = _change(platform, experiment_id, change)
+    if gc_policy is not None:
+        platform.to_collect.put(experiment_id)
+    return experiment
+
+
+def _check_patch(name: str | None, priority: int | None, weight: float | None, max_slots: object) -> None:
+    if name is not None and not name.strip():
+        raise InvalidInput("name: an experiment's name cannot be empty.")
+    if priority is not None and not 1 <= priority <= 99:
+        raise InvalidInput(f"resources.priority: {priority} is outside 1..99 (1 is served first).")
+    if weight is not None and weight <= 0:
+        raise InvalidInput(f"resources.weight: {weight} must be greater than 0.")
+    if isinstance(max_slots, int) and max_slots < 0:
+        raise InvalidInput(f"resources.max_slots: {max_slots} must not be negative.")
+
+
+def _patched_config(
+    config: dict[str, Any], fields: dict[str, Any], gc_policy: RetentionPolicy | None
+) -> dict[str, Any]:
+    resources = {**(config.get("resources") or {})}
+    resources.update({key: fields[key] for key in ("priority", "weight", "max_slots") if key in fields})
+    patched = {**config, "resources": resources}
+    patched.update({key: fields[key] for key in ("name", "description") if key in fields})
+    if "labels" in fields:
+        patched["labels"] = list(fields["labels"])
+    if gc_policy is not None:
+        patched["checkpoint_storage"] = {
+            **(config.get("checkpoint_storage") or {}),
+            "save_experiment_best": gc_policy.save_experiment_best,
+            "save_trial_best": gc_policy.save_trial_best,
+            "save_trial_latest": gc_policy.save_trial_latest,
+        }
+    return patched
+
+
+# ------------------------------------------------------------------------------------------- continue and delete
+
+
+def continue_experiment(platform: Platform, experiment_id: int, override_config: str = "") -> CreatedExperiment:
+    """Train a finished experiment further: a longer length, more trials, or another try after a failure.
+
+    Trials go on from their latest checkpoints; a search that may now make more trials does so.
+    """
+    with platform.store.read() as tx:
+        experiment = tx.experiments.get(experiment_id)
+        snapshot = tx.experiments.searcher_snapshot(experiment_id)
+    if not experiment.is_finished or snapshot is None:
+        raise IllegalTransition(f"Experiment {experiment_id} is {experiment.state}; only a finished one can go on.")
+    parsed = _parse_continued(platform, experiment, override_config)
+    searcher, waking = extend_searcher(parsed.resolved["searcher"], parsed.resolved["hyperparameters"], snapshot)
+    with flow(platform) as current:
+        moved = replace(
+            experiment.moved_to(ExperimentState.ACTIVE, now=current.now), config=parsed.resolved, progress=0.0
+        )
+        current.tx.experiments.save(moved, expected=experiment.state)
+        current.tx.experiments.save_searcher_snapshot(experiment_id, searcher.snapshot())
+        _wake_trials(current, moved, set(waking))
+        moved = feed(current, moved, SearchStarted())
+        current.publish("experiments", "engine", f"experiment/{experiment_id}")
+    return CreatedExperiment(
+        experiment=moved, config=parsed.resolved, warnings=parsed.warnings, exceeds_slots=parsed.exceeds_slots
+    )
+
+
+def _parse_continued(platform: Platform, experiment: Experiment, override_config: str) -> ParsedExperiment:
+    return parse_experiment(
+        override_config or "{}",
+        filename="override",
+        template=experiment.config,
+        defaults=ClusterDefaults(
+            checkpoint_storage=platform.config.checkpoint_storage, max_slots=total_slots(platform)
+        ),
+        seed=int(experiment.config["reproducibility"]["experiment_seed"]),
+        name=experiment.name,
+    )
+
+
+def _wake_trials(current: Flow, experiment: Experiment, request_ids: set[str]) -> None:
+    for trial in current.tx.trials.of_experiment(experiment.id):
+        if trial.request_id not in request_ids or not trial.is_finished:
+            continue
+        awake = replace(trial.moved_to(TrialState.ACTIVE, now=current.now), restarts=0, exit_reason="")
+        current.tx.trials.save(awake)
+        task = current.tx.tasks.get(trial.task_id)
+        current.tx.tasks.save(replace(task, end_time=None))
+        enqueue(current, experiment, awake)
+
+
+def delete_experiment(platform: Platform, experiment_id: int) -> None:
+    """Remove a finished experiment with its checkpoints' files, logs and metrics. Files first, rows last, so that a
+    crash half-way leaves something that can be deleted again."""
+    with platform.store.write() as tx:
+        experiment = tx.experiments.get(experiment_id)
+        if experiment.state is not ExperimentState.DELETING:
+            if not experiment.is_finished and experiment.state is not ExperimentState.DELETE_FAILED:
+                raise IllegalTransition(
+                    f"Experiment {experiment_id} is {experiment.state}; kill it before deleting it: "
+                    f"`resolute experiment kill {experiment_id}`."
+                )
+            experiment = experiment.moved_to(ExperimentState.DELETING, now=platform.clock())
+            tx.experiments.save(experiment)
+        checkpoints = tx.checkpoints.of_experiment(experiment_id)
+        used = tx.checkpoints.in_use(experiment_id)
+        trials = tx.trials.of_experiment(experiment_id)
+    try:
+        for checkpoint in checkpoints:
+            if checkpoint.storage and checkpoint.uuid not in used and checkpoint.state is not CheckpointState.DELETED:
+                platform.blobs(checkpoint.storage).remove(checkpoint.uuid)
+        for trial in trials:
+            platform.logs.remove(trial.task_id)
+    except ResoluteError:
+        _change(platform, experiment_id, lambda e: e.moved_to(ExperimentState.DELETE_FAILED, now=platform.clock()))
+        raise
+    with platform.store.write() as tx:
+        tx.experiments.remove(experiment_id)
+    platform.bus.publish("experiments", f"experiment/{experiment_id}")
+
+
+def kill_trial(platform: Platform, trial_id: int) -> None:
+    """Stop one trial at once. The rest of the experiment goes on."""
+    with flow(platform) as current:
+        trial = current.tx.trials.get(trial_id)
+        stopped = stop_trial(current, trial, TrialState.STOPPING_KILLED, reason="It was killed by a user.")
+        if stopped.is_finished and not trial.is_finished:
+            feed(current, current.tx.experiments.get(trial.experiment_id), closing_event(stopped))

@@ -1,0 +1,86 @@
+"""The engine's thread: schedule, reap, collect, over and over. It thinks nothing itself; the passes do."""
+
+import logging
+import secrets
+import threading
+import time
+from datetime import datetime
+
+from resolute.domain.errors import ResoluteError
+from resolute.engine.collection import ask_after_restart, collect_pending
+from resolute.engine.fencing import SECRET_KEY
+from resolute.engine.platform import Platform
+from resolute.engine.reaping import reap
+from resolute.engine.scheduling import schedule, start_assigned
+
+log = logging.getLogger(__name__)
+
+BUSY_WAIT_S = 0.01
+"""Between looks while something started or ended a moment ago: short trials end soon."""
+IDLE_WAIT_S = 0.2
+BUSY_FOR_S = 3.0
+
+
+class EngineLoop:
+    def __init__(self, platform: Platform) -> None:
+        self._platform = platform
+        self._wake = threading.Event()
+        self._stopping = threading.Event()
+        self._since = platform.clock()
+        self._busy_until = 0.0
+        self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
+        self._collector = threading.Thread(target=self._collect, name="collector", daemon=True)
+
+    def start(self) -> None:
+        """Take up what an earlier master left: its running gangs are polled, its half-started ones started."""
+        prepare(self._platform)
+        self._platform.bus.subscribe("engine", self._wake.set)
+        self._thread.start()
+        self._collector.start()
+
+    def stop(self) -> None:
+        """Finish the pass under way. Gangs are left alone."""
+        self._stopping.set()
+        self._wake.set()
+        self._thread.join(timeout=10)
+        self._collector.join(timeout=10)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                if tick(self._platform, since=self._since):
+                    self._busy_until = time.monotonic() + BUSY_FOR_S
+            except ResoluteError as error:
+                log.warning("the engine could not finish a pass: %s", error)
+            except Exception:
+                log.exception("the engine failed in a pass; it goes on")
+                self._stopping.wait(0.5)
+            self._wait()
+
+    def _wait(self) -> None:
+        is_busy = time.monotonic() < self._busy_until
+        if self._wake.wait(BUSY_WAIT_S if is_busy else IDLE_WAIT_S):
+            self._wake.clear()
+
+    def _collect(self) -> None:
+        """On a thread of its own: deleting from an object store may take long."""
+        while not self._stopping.wait(0.5):
+            try:
+                collect_pending(self._platform)
+            except Exception:
+                log.exception("collecting checkpoints failed; it goes on")
+
+
+def prepare(platform: Platform) -> None:
+    with platform.store.write() as tx:
+        if tx.settings.get(SECRET_KEY) is None:
+            tx.settings.put(SECRET_KEY, secrets.token_hex(32))
+    start_assigned(platform)
+    ask_after_restart(platform)
+
+
+def tick(platform: Platform, *, since: datetime) -> bool:
+    """One pass. True when something started or ended."""
+    ended = reap(platform, since=since)
+    started = schedule(platform)
+    return bool(ended or started)

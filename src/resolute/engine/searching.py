@@ -1,0 +1,137 @@
+"""Searchers wired to trials: an event goes in, actions are applied, and the new state is stored, in one transaction.
+
+A crash between two events therefore leaves a search that continues exactly where it was.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from resolute.domain.experiment import Experiment, ExperimentState
+from resolute.domain.trial import Trial, TrialState
+from resolute.engine.trial_flow import Flow, add_trial, enqueue, finish_if_done, live_allocation, stop_trial
+from resolute.search.events import (
+    Action,
+    CreateTrial,
+    Event,
+    ExitReason,
+    Shutdown,
+    StopTrial,
+    TrainTo,
+    TrialClosed,
+    TrialExitedEarly,
+)
+from resolute.search.registry import restore_searcher
+from resolute.search.searcher import Searcher
+
+
+def feed(flow: Flow, experiment: Experiment, *events: Event) -> Experiment:
+    """Give events to the experiment's searcher, with all that follow from its own actions."""
+    queue = list(events)
+    snapshot = flow.tx.experiments.searcher_snapshot(experiment.id)
+    if snapshot is None or not queue:
+        return finish_if_done(flow, experiment)
+    searcher = restore_searcher(experiment.config["searcher"], experiment.config["hyperparameters"], snapshot)
+    while queue:
+        outcome = searcher.handle(queue.pop(0))
+        for notice in outcome.notices:
+            experiment = replace(experiment, warnings=(*experiment.warnings, notice))
+        for action in outcome.actions:
+            experiment, follow_up = _apply(flow, experiment, action)
+            queue.extend(follow_up)
+    return _save(flow, experiment, searcher)
+
+
+def _save(flow: Flow, experiment: Experiment, searcher: Searcher) -> Experiment:
+    flow.tx.experiments.save_searcher_snapshot(experiment.id, searcher.snapshot())
+    experiment = replace(experiment, progress=max(experiment.progress, min(1.0, searcher.progress())))
+    flow.tx.experiments.save(experiment)
+    return finish_if_done(flow, experiment)
+
+
+def closing_event(trial: Trial) -> Event:
+    """What the searcher must hear about a trial that has ended."""
+    if trial.state is TrialState.COMPLETED:
+        return TrialClosed(trial.request_id)
+    if trial.state is TrialState.CANCELED:
+        return TrialExitedEarly(trial.request_id, ExitReason.USER_CANCELED)
+    reason = ExitReason.INVALID_HP if trial.early_exit == "INVALID_HP" else ExitReason.ERRORED
+    return TrialExitedEarly(trial.request_id, reason)
+
+
+def _apply(flow: Flow, experiment: Experiment, action: Action) -> tuple[Experiment, list[Event]]:
+    if isinstance(action, CreateTrial):
+        _create(flow, experiment, action)
+        return experiment, []
+    if isinstance(action, TrainTo):
+        _train_to(flow, experiment, action)
+        return experiment, []
+    if isinstance(action, StopTrial):
+        return experiment, _stop(flow, experiment, action)
+    return _shut_down(flow, experiment, action)
+
+
+def _create(flow: Flow, experiment: Experiment, action: CreateTrial) -> None:
+    is_active = experiment.state is ExperimentState.ACTIVE
+    trial = Trial(
+        id=0,
+        experiment_id=experiment.id,
+        request_id=action.request_id,
+        task_id=f"{experiment.id}.{action.request_id}",
+        state=TrialState.ACTIVE if is_active else TrialState.PAUSED,
+        changed_at=flow.now,
+        start_time=flow.now,
+        hparams=action.hparams,
+        seed=action.seed,
+        target_length=action.train_to,
+        warm_start_checkpoint=_warm_start(flow, experiment, action),
+    )
+    add_trial(flow, experiment, trial)
+
+
+def _warm_start(flow: Flow, experiment: Experiment, action: CreateTrial) -> str | None:
+    if action.copy_of is not None:
+        source = flow.tx.trials.by_request_id(experiment.id, action.copy_of)
+        return source.latest_checkpoint if source else None
+    searcher: dict[str, Any] = experiment.config["searcher"]
+    if searcher.get("source_checkpoint_uuid"):
+        return str(searcher["source_checkpoint_uuid"])
+    if searcher.get("source_trial_id"):
+        return flow.tx.trials.get(int(searcher["source_trial_id"])).latest_checkpoint
+    return None
+
+
+def _train_to(flow: Flow, experiment: Experiment, action: TrainTo) -> None:
+    trial = flow.tx.trials.by_request_id(experiment.id, action.request_id)
+    if trial is None or trial.is_finished or trial.is_stopping:
+        return
+    was_waiting = trial.is_waiting
+    trial = replace(trial, target_length=action.length, is_waiting=False)
+    flow.tx.trials.save(trial)
+    # A trial still on its way out is queued again by the loop once its processes have ended.
+    if was_waiting and trial.state is TrialState.ACTIVE and live_allocation(flow, trial) is None:
+        enqueue(flow, experiment, trial)
+
+
+def _stop(flow: Flow, experiment: Experiment, action: StopTrial) -> list[Event]:
+    trial = flow.tx.trials.by_request_id(experiment.id, action.request_id)
+    if trial is None or trial.is_finished or trial.is_stopping:
+        return []
+    stopped = stop_trial(flow, trial, TrialState.STOPPING_COMPLETED, reason="The searcher stopped it.")
+    return [closing_event(stopped)] if stopped.is_finished else []
+
+
+def _shut_down(flow: Flow, experiment: Experiment, action: Shutdown) -> tuple[Experiment, list[Event]]:
+    if experiment.is_stopping or experiment.is_finished:
+        return experiment, []
+    state = ExperimentState.STOPPING_COMPLETED
+    if action.failed:
+        state = ExperimentState.STOPPING_ERROR
+    elif action.cancelled:
+        state = ExperimentState.STOPPING_CANCELED
+    experiment = experiment.moved_to(state, now=flow.now)
+    flow.tx.experiments.save(experiment)
+    # Trials that only wait for a promotion that will not come are over.
+    for trial in flow.tx.trials.of_experiment(experiment.id, unfinished_only=True):
+        if action.failed or action.cancelled or trial.is_waiting or trial.state is TrialState.PAUSED:
+            stop_trial(flow, trial, TrialState.STOPPING_COMPLETED, reason="The search is over.")
+    return experiment, []
