@@ -286,7 +286,7 @@ def patch_experiment(
     notes: str | None = None,
     priority: int | None = None,
     weight: float | None = None,
-    max_slots: int | None | _Unset = UNSET,
+    max_slots: int | _Unset | None = UNSET,
     gc_policy: RetentionPolicy | None = None,
 ) -> Experiment:
     """Change what may be changed while it runs. A new retention policy is applied at once."""
