@@ -1,0 +1,91 @@
+"""What every part of a configuration shares: strict types, no unknown keys, null means the default.
+
+Pydantic checks the parts; `fault` lets a check that compares two keys point at the one to change. Turning what
+pydantic found into sentences is `problem.py`'s work, not done here.
+"""
+
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainSerializer,
+    Tag,
+    ValidationInfo,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+
+class Section(BaseModel):
+    """Base of all configuration models. JSON comes out of `resolved()` with every default filled in."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _prepare(cls, data: Any, info: ValidationInfo) -> Any:
+        if not isinstance(data, dict):
+            return data
+        if isinstance(info.context, dict):
+            # Lets an error report offer the keys that this very mapping could have had.
+            info.context[id(data)] = cls
+        return cls.prepared(data)
+
+    @classmethod
+    def prepared(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Rewrite what was written before it is checked. A key that is null is the same as one left out."""
+        return {key: value for key, value in data.items() if value is not None}
+
+    def resolved(self) -> dict[str, Any]:
+        return self.model_dump(mode="json")
+
+
+def fault(message: str, *key: str | int) -> PydanticCustomError:
+    """An error at `key`, relative to the section that raises it. `message` is a sentence with its remedy."""
+    return PydanticCustomError("fault", "{message}", {"message": message, "key": key})
+
+
+def _whole(value: Any) -> Any:
+    # JSON knows one kind of number: 4.0 is as whole as 4.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+def _shape(value: Any) -> str:
+    if isinstance(value, dict | BaseModel):
+        return "<map>"
+    return "<list>" if isinstance(value, list) else "<plain>"
+
+
+def _plain_or_list(value: Any) -> str:
+    return "<list>" if isinstance(value, list) else "<plain>"
+
+
+def _plain_or_map(value: Any) -> str:
+    return "<map>" if isinstance(value, dict | BaseModel) else "<plain>"
+
+
+def _short(value: float) -> float | int:
+    return int(value) if value.is_integer() else value
+
+
+# A key with two forms picks one by its shape, so that an error speaks of that form only.
+AsMap, AsList, AsPlain = Tag("<map>"), Tag("<list>"), Tag("<plain>")
+PlainOrList = Discriminator(_plain_or_list)
+PlainOrMap = Discriminator(_plain_or_map)
+PlainListOrMap = Discriminator(_shape)
+
+Number = Annotated[float, PlainSerializer(_short)]
+Whole = Annotated[int, BeforeValidator(_whole)]
+Count = Annotated[int, BeforeValidator(_whole), Field(ge=0)]
+Positive = Annotated[int, BeforeValidator(_whole), Field(ge=1)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+Text = Annotated[str, Field(min_length=1)]
+OneOrMore = BeforeValidator(_listed)
