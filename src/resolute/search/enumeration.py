@@ -1,0 +1,100 @@
+"""Searchers that look at no metric: `single`, `random` and `grid`. Each exit makes room for the next trial."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from resolute.domain.errors import InvalidConfig, NotSupported
+from resolute.search.base import DEFAULT_CONCURRENCY, BaseSearcher
+from resolute.search.dice import Dice
+from resolute.search.events import Outcome, Shutdown
+from resolute.search.roll import CLOSED, FAILED, INVALID
+from resolute.search.space import Space
+
+_INVALID_LIMIT = 10
+"""A space in which nearly every point is invalid would otherwise be sampled for ever."""
+
+
+class RandomSearcher(BaseSearcher):
+    """`max_trials` independent draws. An invalid draw is replaced and does not count."""
+
+    def __init__(self, searcher: Mapping[str, Any], space: Space, dice: Dice) -> None:
+        super().__init__(searcher, space, dice)
+        self._max_trials = int(searcher["max_trials"])
+        self._max_concurrent = int(searcher.get("max_concurrent_trials", DEFAULT_CONCURRENCY))
+
+    def _begin(self, outcome: Outcome) -> None:
+        while self._roll.counted < self._max_trials and self._has_place():
+            self._create(self._draw(), outcome)
+
+    def _validated(self, trial: int, time: float, losses: tuple[float, ...], outcome: Outcome) -> None:
+        """A random search learns nothing from a metric."""
+
+    def _ended(self, trial: int, outcome: Outcome) -> None:
+        if give_up_on_invalid(self._roll.count(INVALID), self._max_trials):
+            reason = f"{self._roll.count(INVALID)} trials had invalid hyperparameters; narrow the hyperparameters."
+            self._give_up(outcome, Shutdown(failed=True, reason=reason))
+            return
+        self._begin(outcome)
+
+    def _has_place(self) -> bool:
+        return not self._max_concurrent or len(self._roll.open) < self._max_concurrent
+
+    def _share_done(self) -> float:
+        ended = self._roll.count(CLOSED) + self._roll.count(FAILED)
+        return (ended + sum(self._roll.partial.values())) / self._max_trials
+
+
+class SingleSearcher(RandomSearcher):
+    """One trial; free parameters are drawn once."""
+
+    needs_free_parameter = False
+
+    def __init__(self, searcher: Mapping[str, Any], space: Space, dice: Dice) -> None:
+        super().__init__({**searcher, "max_trials": 1}, space, dice)
+
+    def _ended(self, trial: int, outcome: Outcome) -> None:
+        """Invalid hyperparameters end it: there is nothing else to try."""
+
+
+class GridSearcher(BaseSearcher):
+    """Every combination once, from the end of the list; an invalid one is not replaced."""
+
+    needs_free_parameter = False
+
+    def __init__(self, searcher: Mapping[str, Any], space: Space, dice: Dice) -> None:
+        super().__init__(searcher, space, dice)
+        _check_counts(space)
+        self._max_concurrent = int(searcher.get("max_concurrent_trials", DEFAULT_CONCURRENCY))
+        self._grid = space.grid()
+
+    def _begin(self, outcome: Outcome) -> None:
+        places = self._max_concurrent or len(self._grid)
+        while len(self._roll.ids) < len(self._grid) and len(self._roll.open) < places:
+            self._create(self._grid[len(self._grid) - 1 - len(self._roll.ids)], outcome)
+
+    def _validated(self, trial: int, time: float, losses: tuple[float, ...], outcome: Outcome) -> None:
+        """A grid is walked whatever the metrics say."""
+
+    def _ended(self, trial: int, outcome: Outcome) -> None:
+        self._begin(outcome)
+
+    def _add_budget(self, searcher: Mapping[str, Any]) -> None:
+        raise NotSupported("A grid search has tried every combination. To try more, start a search with a finer grid.")
+
+    def _share_done(self) -> float:
+        ended = len(self._roll.ids) - len(self._roll.open)
+        return (ended + sum(self._roll.partial.values())) / len(self._grid)
+
+
+def give_up_on_invalid(invalid: int, max_trials: int) -> bool:
+    return invalid >= max(100, _INVALID_LIMIT * max_trials)
+
+
+def _check_counts(space: Space) -> None:
+    problems = [
+        f"hyperparameters.{parameter.name}: a grid needs `count`, the number of points between minval and maxval."
+        for parameter in space.parameters
+        if parameter.kind in ("int", "double", "log") and parameter.count is None
+    ]
+    if problems:
+        raise InvalidConfig(problems)

@@ -1,0 +1,72 @@
+"""The roll of a search's trials: their ids and how each stands, in columns that copy and encode quickly.
+
+Inside a searcher a trial is its number on the roll; request ids appear only in events and actions.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+RUNNING = "r"
+"""Or waiting for slots, or for a higher target."""
+STOPPING = "s"
+CLOSED = "c"
+FAILED = "f"
+INVALID = "i"
+CANCELED = "x"
+_OPEN = frozenset({RUNNING, STOPPING})
+
+
+class Roll:
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self.index: dict[str, int] = {}
+        self.status: list[str] = []
+        self.open: set[int] = set()
+        self.partial: dict[int, float] = {}
+        """Share done of open trials."""
+        self._counts: dict[str, int] = dict.fromkeys("rscfix", 0)
+
+    def add(self, request_id: str) -> int:
+        trial = len(self.ids)
+        self.ids.append(request_id)
+        self.index[request_id] = trial
+        self.status.append(RUNNING)
+        self.open.add(trial)
+        self._counts[RUNNING] += 1
+        return trial
+
+    def mark(self, trial: int, status: str) -> None:
+        self._counts[self.status[trial]] -= 1
+        self._counts[status] += 1
+        self.status[trial] = status
+        if status not in _OPEN:
+            self.open.discard(trial)
+            self.partial.pop(trial, None)
+
+    def count(self, status: str) -> int:
+        return self._counts[status]
+
+    def is_running(self, trial: int) -> bool:
+        return self.status[trial] == RUNNING
+
+    @property
+    def counted(self) -> int:
+        """Trials that use up `max_trials`: all but those with invalid hyperparameters."""
+        return len(self.ids) - self._counts[INVALID]
+
+    def snapshot(self) -> dict[str, Any]:
+        return {
+            "ids": self.ids.copy(),
+            "status": "".join(self.status),
+            "partial": {str(trial): share for trial, share in self.partial.items()},
+        }
+
+    @classmethod
+    def of_snapshot(cls, snapshot: Mapping[str, Any]) -> "Roll":
+        roll = cls()
+        for request_id in snapshot["ids"]:
+            roll.add(request_id)
+        for trial, status in enumerate(snapshot["status"]):
+            roll.mark(trial, status)
+        roll.partial = {int(trial): share for trial, share in snapshot["partial"].items()}
+        return roll

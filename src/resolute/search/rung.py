@@ -1,0 +1,72 @@
+"""One rung of successive halving: results at one training length, best first."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
+from typing import Any
+
+from resolute.search.pareto import best_first
+
+
+class Rung:
+    __slots__ = ("losses", "order", "outstanding", "promoted", "units", "vectors")
+
+    def __init__(self, units: int) -> None:
+        self.units = units
+        self.order: list[int] = []
+        """Trials, best first."""
+        self.losses: list[float] = []
+        """Of one objective, beside `order`."""
+        self.vectors: list[tuple[float, ...]] = []
+        """Of several objectives, beside `order`; empty with one."""
+        self.promoted: set[int] = set()
+        self.outstanding = 0
+        """Trials on their way to this rung (promotion style)."""
+
+    def quota(self, divisor: float) -> int:
+        """How many of the results so far may go on, at least one."""
+        return max(int(len(self.order) / divisor), 1)
+
+    def insert(self, trial: int, losses: tuple[float, ...], *, newest_first: bool) -> int:
+        """Add a result and say at which place it came in. Ties: the newest goes before its equals, or after."""
+        if len(losses) > 1:
+            return self._insert_vector(trial, losses)
+        find = bisect_left if newest_first else bisect_right
+        at = find(self.losses, losses[0])
+        self.losses.insert(at, losses[0])
+        self.order.insert(at, trial)
+        return at
+
+    def remove(self, trial: int) -> None:
+        if trial not in self.order:
+            return
+        at = self.order.index(trial)
+        self.order.pop(at)
+        self.promoted.discard(trial)
+        (self.vectors if self.vectors else self.losses).pop(at)
+
+    def _insert_vector(self, trial: int, losses: tuple[float, ...]) -> int:
+        trials, vectors = [*self.order, trial], [*self.vectors, losses]
+        ranking = best_first(vectors)
+        self.order = [trials[at] for at in ranking]
+        self.vectors = [vectors[at] for at in ranking]
+        return ranking.index(len(vectors) - 1)
+
+    def snapshot(self) -> dict[str, Any]:
+        return {
+            "units": self.units,
+            "order": self.order.copy(),
+            "losses": self.losses.copy(),
+            "vectors": [list(vector) for vector in self.vectors],
+            "promoted": sorted(self.promoted),
+            "outstanding": self.outstanding,
+        }
+
+    @classmethod
+    def of_snapshot(cls, snapshot: Mapping[str, Any]) -> "Rung":
+        rung = cls(snapshot["units"])
+        rung.order = list(snapshot["order"])
+        rung.losses = list(snapshot["losses"])
+        rung.vectors = [tuple(vector) for vector in snapshot["vectors"]]
+        rung.promoted = set(snapshot["promoted"])
+        rung.outstanding = snapshot["outstanding"]
+        return rung
