@@ -17,6 +17,10 @@ from resolute.engine.searching import closing_event, feed
 from resolute.engine.trial_flow import Flow, end_trial, enqueue, finish_if_done
 
 
+_MAY_RUN = frozenset({ExperimentState.ACTIVE, ExperimentState.STOPPING_COMPLETED})
+"""A search that is over still lets its last trials finish, also after a failure."""
+
+
 def allocation_ended(platform: Platform, allocation_id: str, exit: Exit, *, is_final: bool = False) -> None:
     """Record that the processes of an allocation have ended. Repeating it changes nothing.
 
@@ -107,7 +111,7 @@ def _carry_out(current: Flow, experiment: Experiment, trial: Trial, verdict: Ver
             f"Run {trial.run_id} failed ({verdict.reason}); restart {trial.restarts} of at most {limit}.",
             LogLevel.WARNING,
         )
-    if verdict.next is not Next.WAIT and experiment.state is ExperimentState.ACTIVE:
+    if verdict.next is not Next.WAIT and experiment.state in _MAY_RUN:
         enqueue(current, experiment, trial)
     finish_if_done(current, experiment)
 

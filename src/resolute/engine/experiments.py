@@ -356,14 +356,14 @@ def continue_experiment(platform: Platform, experiment_id: int, override_config:
     if not experiment.is_finished or snapshot is None:
         raise IllegalTransition(f"Experiment {experiment_id} is {experiment.state}; only a finished one can go on.")
     parsed = _parse_continued(platform, experiment, override_config)
-    searcher, waking = extend_searcher(parsed.resolved["searcher"], parsed.resolved["hyperparameters"], snapshot)
+    searcher = extend_searcher(parsed.resolved["searcher"], parsed.resolved["hyperparameters"], snapshot)
     with flow(platform) as current:
         moved = replace(
             experiment.moved_to(ExperimentState.ACTIVE, now=current.now), config=parsed.resolved, progress=0.0
         )
         current.tx.experiments.save(moved, expected=experiment.state)
         current.tx.experiments.save_searcher_snapshot(experiment_id, searcher.snapshot())
-        _wake_trials(current, moved, set(waking))
+        _wake_trials(current, moved)
         moved = feed(current, moved, SearchStarted())
         current.publish("experiments", "engine", f"experiment/{experiment_id}")
     return CreatedExperiment(
@@ -384,9 +384,11 @@ def _parse_continued(platform: Platform, experiment: Experiment, override_config
     )
 
 
-def _wake_trials(current: Flow, experiment: Experiment, request_ids: set[str]) -> None:
+def _wake_trials(current: Flow, experiment: Experiment) -> None:
+    """Those that did not get to their end; of a single trial also one that did, since it may now be given a new one."""
+    is_single = experiment.config["searcher"]["name"] == "single"
     for trial in current.tx.trials.of_experiment(experiment.id):
-        if trial.request_id not in request_ids or not trial.is_finished:
+        if not trial.is_finished or (trial.state is TrialState.COMPLETED and not is_single):
             continue
         awake = replace(trial.moved_to(TrialState.ACTIVE, now=current.now), restarts=0, exit_reason="")
         current.tx.trials.save(awake)

@@ -6,6 +6,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+from resolute.domain.capacity import Fitting
+from resolute.domain.placement import Scheduler
 from resolute.engine.bus import Bus
 from resolute.engine.ports import BlobStores, Clock, Logs, Runner, Store
 
@@ -21,9 +23,9 @@ class MasterConfig:
     cluster_name: str = "resolute"
     checkpoint_storage: dict[str, Any] = field(default_factory=dict)
     """Default for experiments that name none."""
-    scheduler: str = "priority"
+    scheduler: Scheduler = "priority"
     preemption: bool = True
-    fitting_policy: str = "best"
+    fitting_policy: Fitting = "best"
     preemption_timeout_s: float = 3600.0
 
 

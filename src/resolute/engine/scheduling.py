@@ -8,7 +8,7 @@ from resolute.domain.errors import EnvironmentFailed, ResoluteError, Unavailable
 from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.log import LogLevel
 from resolute.domain.node import Node
-from resolute.domain.placement import Claim, Decision, place
+from resolute.domain.placement import Claim, ClaimState, Decision, place
 from resolute.domain.trial import Trial
 from resolute.domain.verdict import Exit
 from resolute.engine.cluster import usable_nodes
@@ -79,6 +79,7 @@ def _claim(allocation: Allocation, experiment: Experiment | None, excluded_nodes
         is_preemptible=allocation.is_preemptible,
         single_node=allocation.single_node,
         excluded_nodes=excluded_nodes,
+        state=ClaimState.HELD if allocation.holds_slots else ClaimState.QUEUED,
         shares=allocation.shares,
         is_leaving=allocation.preempt_requested_at is not None or allocation.kill_requested_at is not None,
     )
