@@ -1,0 +1,199 @@
+"""Runs gangs as processes of this machine. The gangs belong to their shepherds, not to this object: it may be
+dropped, or die with the master, and another one finds them again by what they wrote into their run directories.
+
+It holds no state that matters: every answer about a gang is read from `<home>/runs/<allocation id>/`.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from resolute.domain.errors import InvalidInput, Unavailable
+from resolute.domain.node import DeviceType, Node
+from resolute.engine.ports import Gang, GangStatus
+from resolute.runners.rendering import render_gang, without_secrets
+from resolute.runners.shepherd.identity import ProcessIdentity, identity_of
+from resolute.runners.shepherd.run_directory import Exit, RunDirectory
+from resolute.runners.shepherd.session import FORCE_SIGNAL
+from resolute.runners.slots import host_name, local_node, usable_cores
+
+_BOOT = Path(__file__).parent / "zygote_main.py"
+_LOST = GangStatus(is_lost=True, reason="Its processes are gone and left no exit code: the machine was restarted.")
+_NOT_INHERITED = ("RESOLUTE_", "DET_")
+
+
+class LocalRunner:
+    """`slots` None: one per CUDA device, else per core. `warm` False: every trial starts a fresh interpreter."""
+
+    def __init__(self, *, home: Path, slots: int | None = None, node_id: str | None = None, warm: bool = True) -> None:
+        self._runs = home / "runs"
+        self._runs.mkdir(parents=True, exist_ok=True)
+        self._node = local_node(node_id or host_name(), slots, os.environ)
+        self._lock = threading.Lock()
+        self._spawned: set[int] = set()
+        self._launched: dict[str, ProcessIdentity] = {}
+        """The shepherds this object started, by handle: until they claim their gangs, nobody else knows of them."""
+        self._ended: dict[str, GangStatus] = {}
+
+    def nodes(self) -> list[Node]:
+        return [self._node]
+
+    def render(self, gang: Gang) -> dict[str, Any]:
+        rendered = render_gang(gang)
+        rendered["env"] = without_secrets(self._env(gang, inherited={}))
+        rendered["run_directory"] = str(self._run(gang.allocation_id).path)
+        return rendered
+
+    def start(self, gang: Gang) -> str:
+        handle = gang.allocation_id
+        run = self._run(handle)
+        if run.claimed_by() is not None or run.exit() is not None:
+            return handle
+        if len(gang.shares) > 1:
+            raise InvalidInput(
+                f"Allocation {handle} spans {len(gang.shares)} nodes; the local runner has one. Ask for fewer slots."
+            )
+        try:
+            run.prepare(self._request(gang), gang.context)
+            shepherd = self._launch(run)
+        except OSError as error:
+            raise Unavailable(f"{run.path} cannot be written: {error.strerror or error}. Free some space.") from error
+        with self._lock:
+            self._launched[handle] = shepherd
+        return handle
+
+    def poll(self, handles: Sequence[str]) -> dict[str, GangStatus]:
+        self._reap()
+        return {handle: self._status(handle) for handle in handles}
+
+    def stop(self, handle: str, *, force: bool) -> None:
+        run = self._run(handle)
+        if not run.path.exists() or run.exit() is not None:
+            return
+        if run.give_up():
+            number = signal.SIGKILL if force else signal.SIGTERM
+            run.record_exit(Exit(128 + number, "Stopped before it started."))
+            return
+        shepherd = run.claimed_by()
+        if shepherd is not None and shepherd.is_alive:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(shepherd.pid, FORCE_SIGNAL if force else signal.SIGTERM)
+
+    def running(self) -> list[str]:
+        handles = sorted(unquote(path.name) for path in self._runs.iterdir() if path.is_dir())
+        return [handle for handle, status in self.poll(handles).items() if _is_running(status)]
+
+    def close(self, *, stop_gangs: bool) -> None:
+        if not stop_gangs:
+            return
+        for handle in self.running():
+            self.stop(handle, force=True)
+        deadline = time.monotonic() + 10.0
+        while self.running() and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    def forget(self, handle: str) -> None:
+        """Remove the run directory of a gang that has ended. Unknown or running handles are ignored."""
+        if _is_running(self._status(handle)):
+            return
+        shutil.rmtree(self._run(handle).path, ignore_errors=True)
+        with self._lock:
+            self._ended.pop(handle, None)
+
+    def _run(self, handle: str) -> RunDirectory:
+        # Allocation ids become names of directories: a dot at the start or a slash must not mean anything.
+        name = quote(handle, safe="")
+        return RunDirectory(self._runs / (name if not name.startswith(".") else f"%2E{name[1:]}"))
+
+    def _status(self, handle: str) -> GangStatus:
+        known = self._ended.get(handle)
+        if known is not None:
+            return known
+        run = self._run(handle)
+        if not run.path.exists():
+            return _LOST
+        shepherd = run.claimed_by()
+        # The claim is read first and the exit last: a gang that ends in between is seen as ended, never as lost.
+        is_alive = shepherd.is_alive if shepherd is not None else self._is_starting(handle, run)
+        ended = run.exit()
+        if ended is not None:
+            status = GangStatus(exit_code=ended.code, reason=ended.reason)
+            with self._lock:
+                self._ended[handle] = status
+                self._launched.pop(handle, None)
+            return status
+        return GangStatus() if is_alive else _LOST
+
+    def _is_starting(self, handle: str, run: RunDirectory) -> bool:
+        """Not claimed yet. When another master asked for it, it is given up for good, so that it cannot start
+        behind the back of whoever is told that it is lost."""
+        with self._lock:
+            shepherd = self._launched.get(handle)
+        return (shepherd is not None and shepherd.is_alive) or not run.give_up()
+
+    def _launch(self, run: RunDirectory) -> ProcessIdentity:
+        errors = os.open(run.path / "shepherd.err", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            pid = os.posix_spawn(
+                sys.executable,
+                [sys.executable, "-I", "-S", str(_BOOT), "shepherd", str(run.path)],
+                os.environ,
+                setsid=True,
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, null, 0),
+                    (os.POSIX_SPAWN_DUP2, null, 1),
+                    (os.POSIX_SPAWN_DUP2, errors, 2),
+                ],
+            )
+        finally:
+            os.close(errors)
+            os.close(null)
+        with self._lock:
+            self._spawned.add(pid)
+        return identity_of(pid)
+
+    def _reap(self) -> None:
+        """Shepherds that this master executed itself are its children; their exit codes mean nothing."""
+        with self._lock:
+            for pid in list(self._spawned):
+                with contextlib.suppress(ChildProcessError):
+                    if os.waitpid(pid, os.WNOHANG)[0] == 0:
+                        continue
+                self._spawned.discard(pid)
+
+    def _request(self, gang: Gang) -> dict[str, Any]:
+        return {
+            "allocation_id": gang.allocation_id,
+            "entrypoint": gang.entrypoint,
+            "env": self._env(gang, inherited=dict(os.environ)),
+            "files": gang.files,
+            "bind_mounts": gang.bind_mounts,
+            "log_path": gang.log_path,
+        }
+
+    def _env(self, gang: Gang, *, inherited: dict[str, str]) -> dict[str, str]:
+        """What the entrypoint sees: the master's own environment without its secrets, ours, then the gang's."""
+        env = {name: value for name, value in inherited.items() if not name.startswith(_NOT_INHERITED)}
+        own_bin = str(Path(sys.executable).parent)
+        slots = {slot.id: slot for slot in self._node.slots}
+        held = [slots[number] for share in gang.shares for number in share.slot_ids if number in slots]
+        env["PYTHONUNBUFFERED"] = "1"
+        env["OMP_NUM_THREADS"] = str(max(1, usable_cores() // max(1, len(slots))))
+        if any(slot.type is DeviceType.CUDA for slot in self._node.slots):
+            env["CUDA_VISIBLE_DEVICES"] = ",".join(dict.fromkeys(slot.uuid for slot in held))
+        env.update(gang.env)
+        env["PATH"] = os.pathsep.join([own_bin, env.get("PATH", os.defpath)])
+        return env
+
+
+def _is_running(status: GangStatus) -> bool:
+    return status.exit_code is None and not status.is_lost

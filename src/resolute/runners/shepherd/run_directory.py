@@ -1,0 +1,141 @@
+"""The directory of one gang, and the three facts in it that survive everybody: what was asked, who has it in hand,
+how it ended.
+
+    request.json   what to run; read once by the shepherd, then removed (it holds the allocation's token)
+    shepherd.json  the claim: written by exactly one process, so that a gang can never start twice
+    exit.json      exit code and reason, durable before anybody is told
+    work/          working directory with the unpacked model definition
+    files/         info files for the harness
+
+Nothing here starts or signals a process.
+"""
+
+import contextlib
+import json
+import os
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from resolute.runners.shepherd.identity import NOBODY, ProcessIdentity
+
+_RESERVED_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    code: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunDirectory:
+    path: Path
+
+    @property
+    def work(self) -> Path:
+        return self.path / "work"
+
+    @property
+    def files(self) -> Path:
+        return self.path / "files"
+
+    @property
+    def context(self) -> Path:
+        return self.path / "context.tar.gz"
+
+    @property
+    def _request(self) -> Path:
+        return self.path / "request.json"
+
+    @property
+    def _claim(self) -> Path:
+        return self.path / "shepherd.json"
+
+    @property
+    def _exit(self) -> Path:
+        return self.path / "exit.json"
+
+    def prepare(self, request: dict[str, Any], context: bytes | None) -> None:
+        """Write down what to run. Repeating it before anybody claimed the gang replaces the request."""
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if context is not None:
+            _write_new(self.context, context)
+        _write_new(self._request, json.dumps(request).encode())
+
+    def take_request(self) -> dict[str, Any]:
+        request: dict[str, Any] = json.loads(self._request.read_bytes())
+        self._request.unlink()
+        return request
+
+    def claim(self, identity: ProcessIdentity) -> bool:
+        """True for exactly one caller, ever. Space for the exit code is set aside at the same time."""
+        draft = self.path / f".claim.{_own_suffix()}"
+        draft.write_text(json.dumps({"pid": identity.pid, "started": identity.started}))
+        try:
+            os.link(draft, self._claim)
+        except FileExistsError:
+            return False
+        finally:
+            draft.unlink()
+        with contextlib.suppress(OSError):  # a full disk: recording the exit will wait for space instead
+            self._exit_draft.write_bytes(b" " * _RESERVED_BYTES)
+        return True
+
+    def claimed_by(self) -> ProcessIdentity | None:
+        """None: nobody yet. NOBODY: it was given up before a process had it."""
+        try:
+            content = json.loads(self._claim.read_bytes())
+        except FileNotFoundError:
+            return None
+        return ProcessIdentity(content["pid"], content["started"])
+
+    def give_up(self) -> bool:
+        """Make sure that no process will ever claim it. False: one already has."""
+        return self.claim(NOBODY) or self.claimed_by() == NOBODY
+
+    def record_exit(self, ended: Exit) -> None:
+        """Atomic and durable. Raises OSError when the disk is full, leaving what was."""
+        reason = ended.reason[:2000]
+        content = json.dumps({"exit_code": ended.code, "reason": reason}).encode()
+        # Written over the reserved bytes: this needs no new space where blocks are overwritten in place.
+        descriptor = os.open(self._exit_draft, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "wb") as file:
+            file.write(content.ljust(_RESERVED_BYTES))
+            file.flush()
+            os.fsync(descriptor)
+        os.replace(self._exit_draft, self._exit)
+        _sync_directory(self.path)
+
+    def exit(self) -> Exit | None:
+        try:
+            content = json.loads(self._exit.read_bytes())
+        except FileNotFoundError:
+            return None
+        return Exit(content["exit_code"], content["reason"])
+
+    @property
+    def _exit_draft(self) -> Path:
+        return self.path / ".exit.json"
+
+
+def _write_new(path: Path, content: bytes) -> None:
+    draft = path.with_name(f".{path.name}.{_own_suffix()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "wb") as file:
+        file.write(content)
+    os.replace(draft, path)
+
+
+def _own_suffix() -> str:
+    """No other process or thread writes a draft of this name."""
+    return f"{os.getpid()}.{threading.get_ident()}"
+
+
+def _sync_directory(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
