@@ -1,1 +1,1 @@
-"""Adapters for what must last: database, logs, blobs."""
+"""Where things are kept: the database, metrics, logs and blobs. Adapters of the ports in `engine.ports`."""

@@ -1,0 +1,52 @@
+"""Allocations."""
+
+from datetime import datetime
+
+from sqlalchemy import Connection, func, or_
+
+from resolute.domain.allocation import Allocation, AllocationState
+from resolute.domain.errors import NotFound
+from resolute.store.db import tables
+from resolute.store.db.rows import Rows
+
+_rows = Rows(tables.allocations, Allocation)
+_t = tables.allocations.c
+# Spelled out rather than "not terminated", so that the index on the state is used.
+_LIVE = [state for state in AllocationState if state is not AllocationState.TERMINATED]
+
+
+class AllocationTable:
+    """`engine.ports.Allocations`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def add(self, allocation: Allocation) -> None:
+        _rows.add(self._connection, allocation)
+
+    def get(self, allocation_id: str) -> Allocation:
+        allocation = _rows.get(self._connection, allocation_id)
+        if allocation is None:
+            raise NotFound(f"allocation not found: {allocation_id}")
+        return allocation
+
+    def save(self, allocation: Allocation, *, expected: AllocationState | None = None) -> bool:
+        return _rows.save(self._connection, allocation, expected=expected)
+
+    def live(self) -> list[Allocation]:
+        statement = _rows.select().where(_t.state.in_(_LIVE)).order_by(_t.created_at, _t.id)
+        return _rows.all(self._connection, statement)
+
+    def of_task(self, task_id: str) -> list[Allocation]:
+        statement = _rows.select().where(_t.task_id == task_id).order_by(_t.created_at, func.length(_t.id), _t.id)
+        return _rows.all(self._connection, statement)
+
+    def by_token_hash(self, token_hash: str) -> Allocation | None:
+        if not token_hash:
+            return None
+        same = _rows.select().where(_t.token_hash == token_hash, _t.state.in_(_LIVE))
+        return _rows.first(self._connection, same)
+
+    def between(self, start: datetime, end: datetime) -> list[Allocation]:
+        held = _rows.select().where(_t.start_time < end, or_(_t.end_time.is_(None), _t.end_time > start))
+        return _rows.all(self._connection, held.order_by(_t.start_time, _t.id))

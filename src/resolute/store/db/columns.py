@@ -1,0 +1,97 @@
+"""Column types that carry domain values: aware times, enums, JSON documents and tuples.
+
+Times are whole microseconds since 1970, so that they sort and compare alike in every database.
+Documents are JSON text written by the standard library, which keeps NaN, Infinity and integers of any size.
+"""
+
+import json
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import BigInteger, Dialect, String, Text
+from sqlalchemy.types import TypeDecorator
+
+from resolute.domain.allocation import NodeShare
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+LIST_SEPARATOR = ",\n"
+"""Between the elements of a tuple column. JSON escapes newlines inside strings, so an element can be searched for."""
+
+
+def to_microseconds(moment: datetime) -> int:
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def from_microseconds(value: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=value)
+
+
+class Moment(TypeDecorator[datetime]):
+    """An aware time, stored as microseconds."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        return None if value is None else to_microseconds(value)
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else from_microseconds(value)
+
+
+class Choice(TypeDecorator[StrEnum]):
+    """A member of a `StrEnum`, stored as its value."""
+
+    impl = String(32)
+    cache_ok = True
+
+    def __init__(self, options: type[StrEnum]) -> None:
+        super().__init__()
+        self.options = options
+
+    def process_bind_param(self, value: StrEnum | None, dialect: Dialect) -> str | None:
+        return None if value is None else str(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> StrEnum | None:
+        return None if value is None else self.options(value)
+
+
+class Document(TypeDecorator[Any]):
+    """Any JSON value; None is NULL."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+        return None if value is None else json.dumps(value, separators=(",", ":"))
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        return None if value is None else json.loads(value)
+
+
+class Elements(TypeDecorator[tuple[Any, ...]]):
+    """A tuple of JSON values."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: tuple[Any, ...] | None, dialect: Dialect) -> str | None:
+        return json.dumps(value or (), separators=(LIST_SEPARATOR, ":"))
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[Any, ...]:
+        return tuple(json.loads(value)) if value else ()
+
+
+class Shares(TypeDecorator[tuple[NodeShare, ...]]):
+    """The slots that an allocation holds, as `[[node id, [slot ids]], ...]`."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: tuple[NodeShare, ...] | None, dialect: Dialect) -> str:
+        return json.dumps([[share.node_id, share.slot_ids] for share in value or ()], separators=(",", ":"))
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[NodeShare, ...]:
+        return tuple(NodeShare(node_id, tuple(slot_ids)) for node_id, slot_ids in json.loads(value or "[]"))

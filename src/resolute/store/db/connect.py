@@ -1,0 +1,122 @@
+"""Connections to SQLite and PostgreSQL: how each begins a transaction, and how each makes a commit last.
+
+SQLite: write-ahead log, one writer connection, readers that see a snapshot and block nobody.
+"""
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import QueuePool
+
+from resolute.domain.errors import InvalidInput, NotSupported
+
+READERS = 40
+"""As many as a server has threads; one that has to wait waits for `_POOL_TIMEOUT_S`."""
+_POOL_TIMEOUT_S = 30
+_BUSY_TIMEOUT_S = 10
+_CACHE_KIB = 16 * 1024
+# Held by the open write transaction: any number, as long as all masters of a database use the same.
+_WRITER_LOCK = 7_364_855
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """Two engines over one database. `place` names it for people, without password."""
+
+    writer: Engine
+    reader: Engine
+    place: str
+
+    def dispose(self) -> None:
+        self.reader.dispose()
+        self.writer.dispose()
+
+
+def connect(url: str) -> Database:
+    """Engines for `sqlite:///<path>` or `postgresql://...`; nothing is opened before the first use."""
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise InvalidInput(
+            f"{url!r} is no database URL. Write sqlite:///path/to/db.sqlite3 or postgresql://user:password@host/name."
+        ) from None
+    match parsed.get_backend_name():
+        case "sqlite":
+            return _sqlite(Path(parsed.database or ""))
+        case "postgresql":
+            return _postgres(url)
+    raise NotSupported(
+        f"Databases of kind {parsed.get_backend_name()!r} are not supported. Use sqlite:/// or postgresql://."
+    )
+
+
+def _sqlite(path: Path) -> Database:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    writer = _sqlite_engine(path, begin="BEGIN IMMEDIATE", readers=False)
+    return Database(writer, _sqlite_engine(path, begin="BEGIN", readers=True), str(path))
+
+
+def _sqlite_engine(path: Path, *, begin: str, readers: bool) -> Engine:
+    engine = create_engine(
+        "sqlite://",
+        creator=lambda: _open_sqlite(path, query_only=readers),
+        poolclass=QueuePool,
+        pool_size=READERS if readers else 1,
+        max_overflow=0,
+        pool_timeout=_POOL_TIMEOUT_S,
+        pool_reset_on_return=None,
+    )
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine
+
+
+def _open_sqlite(path: Path, *, query_only: bool) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path,
+        timeout=_BUSY_TIMEOUT_S,
+        # Transactions begin and end where the store says, never by the driver's guess.
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=512,
+    )
+    pragmas = [
+        "PRAGMA journal_mode = WAL",
+        "PRAGMA synchronous = FULL",
+        "PRAGMA foreign_keys = ON",
+        "PRAGMA temp_store = MEMORY",
+        f"PRAGMA cache_size = -{_CACHE_KIB}",
+    ]
+    if query_only:
+        pragmas = [*pragmas[1:], "PRAGMA query_only = ON"]
+    for pragma in pragmas:
+        connection.execute(pragma)
+    return connection
+
+
+def _postgres(url: str) -> Database:
+    parsed = make_url(url).set(drivername="postgresql+psycopg")
+    options: dict[str, Any] = {"pool_pre_ping": True, "pool_timeout": _POOL_TIMEOUT_S, "max_overflow": 0}
+    try:
+        writer = create_engine(parsed, pool_size=1, **options)
+    except ModuleNotFoundError:
+        raise NotSupported(
+            "PostgreSQL needs the psycopg driver, which is not installed. Run: pip install 'resolute[postgres]'"
+        ) from None
+    reader = create_engine(parsed, pool_size=READERS // 4, **options).execution_options(
+        isolation_level="REPEATABLE READ", postgresql_readonly=True
+    )
+
+    @event.listens_for(writer, "begin")
+    def _serialise(connection: Connection) -> None:
+        # Read-modify-write in one transaction must be as safe here as behind SQLite's single writer.
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_WRITER_LOCK})")
+
+    return Database(writer, reader, parsed.render_as_string(hide_password=True))

@@ -1,0 +1,143 @@
+"""The store: transactions over one database, and the repositories seen through each of them."""
+
+import logging
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from resolute.store.db.allocations import AllocationTable
+from resolute.store.db.checkpoints import CheckpointTable
+from resolute.store.db.connect import Database, connect
+from resolute.store.db.experiments import ExperimentTable
+from resolute.store.db.facts import ContextTable, SettingTable, TemplateTable
+from resolute.store.db.faults import translated
+from resolute.store.db.schema import prepare
+from resolute.store.db.tasks import TaskTable
+from resolute.store.db.trials import TrialTable
+from resolute.store.db.users import UserTable
+from resolute.store.db.workspaces import WorkspaceTable
+from resolute.store.metrics.repository import MetricTable
+from resolute.store.metrics.series import SeriesCache
+
+log = logging.getLogger(__name__)
+IN_MEMORY = "sqlite://"
+
+
+def open_store(url: str) -> "DatabaseStore":
+    """Open and, where needed, create or upgrade a database.
+
+    `sqlite:///<path>`, `postgresql://...`, or `sqlite://` for one that is gone when it is closed (for tests).
+    Raises InvalidInput for a URL that is none, Unavailable when the database cannot be reached.
+    """
+    if url != IN_MEMORY:
+        return DatabaseStore(connect(url))
+    folder = tempfile.mkdtemp(prefix="resolute-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
+    store = DatabaseStore(connect(f"sqlite:///{folder}/db.sqlite3"))
+    weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)
+    return store
+
+
+class DatabaseTransaction:
+    """One connection inside one transaction. Not for use after its block has ended, nor by two threads."""
+
+    def __init__(self, connection: Connection, cache: SeriesCache) -> None:
+        self._connection = connection
+        self._cache = cache
+        self._after_commit: list[Callable[[], None]] = []
+
+    @cached_property
+    def experiments(self) -> ExperimentTable:
+        return ExperimentTable(self._connection)
+
+    @cached_property
+    def trials(self) -> TrialTable:
+        return TrialTable(self._connection)
+
+    @cached_property
+    def tasks(self) -> TaskTable:
+        return TaskTable(self._connection)
+
+    @cached_property
+    def allocations(self) -> AllocationTable:
+        return AllocationTable(self._connection)
+
+    @cached_property
+    def checkpoints(self) -> CheckpointTable:
+        return CheckpointTable(self._connection, self.metrics)
+
+    @cached_property
+    def metrics(self) -> MetricTable:
+        return MetricTable(self._connection, self._cache)
+
+    @cached_property
+    def users(self) -> UserTable:
+        return UserTable(self._connection)
+
+    @cached_property
+    def workspaces(self) -> WorkspaceTable:
+        return WorkspaceTable(self._connection)
+
+    @cached_property
+    def templates(self) -> TemplateTable:
+        return TemplateTable(self._connection)
+
+    @cached_property
+    def contexts(self) -> ContextTable:
+        return ContextTable(self._connection)
+
+    @cached_property
+    def settings(self) -> SettingTable:
+        return SettingTable(self._connection)
+
+    def after_commit(self, action: Callable[[], None]) -> None:
+        self._after_commit.append(action)
+
+    def run_after_commit(self) -> None:
+        """What was asked for happens once each; one that fails does not undo the commit nor stop the others."""
+        actions, self._after_commit = self._after_commit, []
+        for action in actions:
+            try:
+                action()
+            except Exception:
+                log.exception("an action after a commit failed")
+
+
+class DatabaseStore:
+    """`engine.ports.Store` over SQLAlchemy. Thread-safe; writers take turns."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._writing = threading.Lock()
+        self._writer_thread: int | None = None
+        self._cache = SeriesCache()
+        with translated(database.place):
+            prepare(database.writer, database.place)
+
+    @contextmanager
+    def write(self) -> Iterator[DatabaseTransaction]:
+        if self._writer_thread == threading.get_ident():
+            raise RuntimeError("write() inside write(): one transaction cannot hold another; pass the open one on")
+        with self._writing:
+            self._writer_thread = threading.get_ident()
+            try:
+                with translated(self._database.place), self._database.writer.begin() as connection:
+                    transaction = DatabaseTransaction(connection, self._cache)
+                    yield transaction
+            finally:
+                self._writer_thread = None
+        transaction.run_after_commit()
+
+    @contextmanager
+    def read(self) -> Iterator[DatabaseTransaction]:
+        with translated(self._database.place), self._database.reader.connect() as connection, connection.begin():
+            yield DatabaseTransaction(connection, self._cache)
+
+    def close(self) -> None:
+        self._database.dispose()

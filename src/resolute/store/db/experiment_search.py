@@ -1,0 +1,190 @@
+"""Lists of experiments: filters and sorting in one query, then what stands beside them in one query each."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, Subquery, Text, case, func, select, type_coerce
+
+from resolute.domain.allocation import AllocationState
+from resolute.domain.checkpoint import CheckpointState
+from resolute.domain.errors import InvalidInput
+from resolute.domain.experiment import Experiment
+from resolute.engine.ports import ExperimentQuery, ExperimentSummary, Page
+from resolute.store.db import tables
+from resolute.store.db.paging import ordered, paged
+from resolute.store.db.rows import Rows
+
+_rows = Rows(tables.experiments, Experiment)
+_e, _u, _p, _w = tables.experiments.c, tables.users.c, tables.projects.c, tables.workspaces.c
+_trials, _checkpoints, _allocations = tables.trials.c, tables.checkpoints.c, tables.allocations.c
+_JOINED: dict[str, ColumnElement[Any]] = {
+    "username": _u.username,
+    "display_name": _u.display_name,
+    "project_name": _p.name,
+    "workspace_id": _w.id,
+    "workspace_name": _w.name,
+}
+
+
+def search_experiments(connection: Connection, query: ExperimentQuery) -> Page[ExperimentSummary]:
+    statement = _sorted(_filtered(_joined(), query), query)
+    cut, offset, total = paged(connection, statement, query.page)
+    rows = connection.execute(cut).all()
+    return Page(_with_counts(connection, rows), len(rows) if total < 0 else total, offset)
+
+
+_BESIDE = 7
+"""How many columns `_joined` puts in front of the experiment's own."""
+
+
+def _joined() -> Select[Any]:
+    is_parent_archived = func.coalesce(_p.is_archived, False) | func.coalesce(_w.is_archived, False)
+    beside = (_u.username, _u.display_name, _p.name, _p.user_id, _w.id, _w.name, is_parent_archived)
+    return (
+        select(*beside, *_rows.select().selected_columns)
+        .select_from(tables.experiments)
+        .outerjoin(tables.users, _u.id == _e.user_id)
+        .outerjoin(tables.projects, _p.id == _e.project_id)
+        .outerjoin(tables.workspaces, _w.id == _p.workspace_id)
+    )
+
+
+def _filtered(statement: Select[Any], query: ExperimentQuery) -> Select[Any]:
+    conditions: list[tuple[Any, Callable[[], ColumnElement[bool]]]] = [
+        (query.ids, lambda: _e.id.in_(query.ids)),
+        (query.states, lambda: _e.state.in_(query.states)),
+        (query.name_contains, lambda: _contains(_e.name, query.name_contains)),
+        (query.description_contains, lambda: _contains(_e.description, query.description_contains)),
+        (query.archived is not None, lambda: _e.archived == query.archived),
+        (query.project_id is not None, lambda: _e.project_id == query.project_id),
+        (query.workspace_id is not None, lambda: _w.id == query.workspace_id),
+        (query.id_from is not None, lambda: _e.id >= query.id_from),
+        (query.id_to is not None, lambda: _e.id <= query.id_to),
+        # Names and ids are two ways to point at users, so either may match.
+        (query.users or query.user_ids, lambda: _u.username.in_(query.users) | _e.user_id.in_(query.user_ids)),
+    ]
+    wanted = [condition() for is_set, condition in conditions if is_set]
+    return statement.where(*wanted, *(_has_label(label) for label in query.labels))
+
+
+def _contains(column: ColumnElement[str], part: str) -> ColumnElement[bool]:
+    return func.lower(column).contains(part.lower(), autoescape=True)
+
+
+def _has_label(label: str) -> ColumnElement[bool]:
+    """Case-sensitive, whole label: the quoted text can stand nowhere else in the column (see `Elements`)."""
+    text: ColumnElement[str] = type_coerce(_e.labels, Text)
+    return func.replace(text, json.dumps(label), "") != text
+
+
+def _sorted(statement: Select[Any], query: ExperimentQuery) -> Select[Any]:
+    if query.sort_by in _JOINED:
+        return statement.order_by(ordered(_JOINED[query.sort_by], descending=query.descending), _e.id)
+    if query.sort_by in _e:
+        return statement.order_by(ordered(_e[query.sort_by], descending=query.descending), _e.id)
+    counted = _counted(query.sort_by)
+    if counted is None:
+        raise InvalidInput(
+            f"Experiments cannot be sorted by {query.sort_by!r}. Use id, name, start_time or num_trials."
+        )
+    beside, value = counted
+    joined = statement.outerjoin(beside, beside.c.key == _e.id)
+    return joined.order_by(ordered(value, descending=query.descending), _e.id)
+
+
+def _counted(field: str) -> tuple[Subquery, ColumnElement[Any]] | None:
+    """A derived field as a grouped query to join, and the value to sort by."""
+    match field:
+        case "num_trials":
+            counts = _per_experiment(_trials, func.count())
+        case "checkpoint_count":
+            counts = _per_experiment(_checkpoints, func.count(), _is_kept())
+        case "checkpoint_size":
+            counts = _per_experiment(_checkpoints, func.sum(_checkpoints.size), _is_kept())
+        case "best_metric" | "best_trial_id":
+            best = _best_trials().subquery()
+            return best, best.c.value if field == "best_metric" else best.c.trial_id
+        case _:
+            return None
+    return counts, func.coalesce(counts.c.value, 0)
+
+
+def _per_experiment(columns: Any, value: ColumnElement[Any], *where: ColumnElement[bool]) -> Subquery:
+    return (
+        select(columns.experiment_id.label("key"), value.label("value"))
+        .where(*where)
+        .group_by(columns.experiment_id)
+        .subquery()
+    )
+
+
+def _is_kept() -> ColumnElement[bool]:
+    return _checkpoints.state != CheckpointState.DELETED
+
+
+def _best_trials(*where: ColumnElement[bool]) -> Select[Any]:
+    """One row per experiment: key, trial_id and value of the trial with the best searcher metric."""
+    value = _trials.searcher_metric_value
+    cost = case((_e.smaller_is_better, value), else_=-value)
+    place = func.row_number().over(partition_by=_trials.experiment_id, order_by=(cost, _trials.id))
+    ranked = (
+        select(_trials.experiment_id.label("key"), _trials.id.label("trial_id"), value.label("value"), place.label("n"))
+        .join(tables.experiments, _e.id == _trials.experiment_id)
+        .where(value.is_not(None), *where)
+        .subquery()
+    )
+    return select(ranked.c.key, ranked.c.trial_id, ranked.c.value).where(ranked.c.n == 1)
+
+
+def _with_counts(connection: Connection, rows: Sequence[Row[Any]]) -> list[ExperimentSummary]:
+    experiments = [_rows.read(row[_BESIDE:]) for row in rows]
+    ids = [experiment.id for experiment in experiments]
+    trials = _grouped(connection, _trials.experiment_id, ids, [func.count()])
+    sizes = [func.count(), func.sum(_checkpoints.size)]
+    kept = _grouped(connection, _checkpoints.experiment_id, ids, sizes, _is_kept())
+    best = {row.key: row for row in connection.execute(_best_trials(_trials.experiment_id.in_(ids)))}
+    allocated = _live_allocations(connection)
+    summaries = []
+    for row, experiment in zip(rows, experiments, strict=True):
+        count, size = kept.get(experiment.id, (0, 0))
+        queued, running = allocated.get(experiment.job_id, (0, 0))
+        top = best.get(experiment.id)
+        summaries.append(
+            ExperimentSummary(
+                experiment=experiment,
+                username=row[0] or "",
+                display_name=row[1] or "",
+                project_name=row[2] or "",
+                project_user_id=row[3] or 0,
+                workspace_id=row[4] or 0,
+                workspace_name=row[5] or "",
+                is_parent_archived=bool(row[6]),
+                num_trials=trials.get(experiment.id, (0,))[0],
+                best_trial_id=None if top is None else top.trial_id,
+                best_metric=None if top is None else top.value,
+                checkpoint_count=count,
+                checkpoint_size=int(size or 0),
+                running_allocations=running,
+                queued_allocations=queued,
+            )
+        )
+    return summaries
+
+
+def _grouped(
+    connection: Connection, key: Any, ids: list[int], values: list[Any], *where: ColumnElement[bool]
+) -> dict[int, tuple[Any, ...]]:
+    rows = connection.execute(select(key, *values).where(key.in_(ids), *where).group_by(key))
+    return {row[0]: tuple(row[1:]) for row in rows}
+
+
+def _live_allocations(connection: Connection) -> dict[str, tuple[int, int]]:
+    """Job id to (queued, running); there are never many that are not over."""
+    is_queued = case((_allocations.state == AllocationState.QUEUED, 1), else_=0)
+    statement = (
+        select(_allocations.job_id, func.sum(is_queued), func.sum(1 - is_queued))
+        .where(_allocations.state.in_([state for state in AllocationState if state != AllocationState.TERMINATED]))
+        .group_by(_allocations.job_id)
+    )
+    return {job: (int(queued), int(running)) for job, queued, running in connection.execute(statement)}

@@ -1,0 +1,83 @@
+"""Experiments and their searchers' snapshots."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection, delete, or_, select
+
+from resolute.domain.errors import NotFound
+from resolute.domain.experiment import Experiment, ExperimentState
+from resolute.engine.ports import ExperimentQuery, ExperimentSummary, Page
+from resolute.store.db import tables
+from resolute.store.db.experiment_search import search_experiments
+from resolute.store.db.rows import Rows
+from resolute.store.db.upsert import upsert
+
+_rows = Rows(tables.experiments, Experiment)
+_t = tables.experiments.c
+
+
+class ExperimentTable:
+    """`engine.ports.Experiments`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def add(self, experiment: Experiment, *, searcher_snapshot: dict[str, Any] | None) -> Experiment:
+        stored = replace(experiment, id=_rows.add(self._connection, experiment, **_searcher(experiment)))
+        if searcher_snapshot is not None:
+            self.save_searcher_snapshot(stored.id, searcher_snapshot)
+        return stored
+
+    def get(self, experiment_id: int) -> Experiment:
+        experiment = _rows.get(self._connection, experiment_id)
+        if experiment is None:
+            raise NotFound(f"experiment not found: {experiment_id}")
+        return experiment
+
+    def save(self, experiment: Experiment, *, expected: ExperimentState | None = None) -> bool:
+        return _rows.save(self._connection, experiment, expected=expected, **_searcher(experiment))
+
+    def searcher_snapshot(self, experiment_id: int) -> dict[str, Any] | None:
+        snapshots = tables.searcher_snapshots.c
+        statement = select(snapshots.snapshot).where(snapshots.experiment_id == experiment_id)
+        snapshot: dict[str, Any] | None = self._connection.execute(statement).scalar()
+        return snapshot
+
+    def save_searcher_snapshot(self, experiment_id: int, snapshot: dict[str, Any]) -> None:
+        values = {"experiment_id": experiment_id, "snapshot": snapshot}
+        upsert(self._connection, tables.searcher_snapshots, values)
+
+    def in_states(self, states: Iterable[ExperimentState]) -> list[Experiment]:
+        return _rows.all(self._connection, _rows.select().where(_t.state.in_(list(states))).order_by(_t.id))
+
+    def by_external_id(self, external_id: str) -> Experiment | None:
+        return _rows.first(self._connection, _rows.select().where(_t.external_id == external_id))
+
+    def search(self, query: ExperimentQuery) -> Page[ExperimentSummary]:
+        return search_experiments(self._connection, query)
+
+    def remove(self, experiment_id: int) -> None:
+        trials = select(tables.trials.c.id).where(tables.trials.c.experiment_id == experiment_id)
+        trial_tasks = select(tables.trials.c.task_id).where(tables.trials.c.experiment_id == experiment_id)
+        job = select(_t.job_id).where(_t.id == experiment_id)
+        for table in (tables.metric_chunks, tables.metric_heads, tables.metric_summaries):
+            self._connection.execute(delete(table).where(table.c.trial_id.in_(trials)))
+        for table in (tables.checkpoints, tables.searcher_snapshots):
+            self._connection.execute(delete(table).where(table.c.experiment_id == experiment_id))
+        allocations, tasks = tables.allocations, tables.tasks
+        own_allocation = or_(allocations.c.task_id.in_(trial_tasks), allocations.c.job_id.in_(job))
+        self._connection.execute(delete(allocations).where(own_allocation))
+        self._connection.execute(delete(tasks).where(or_(tasks.c.id.in_(trial_tasks), tasks.c.job_id.in_(job))))
+        self._connection.execute(delete(tables.trials).where(tables.trials.c.experiment_id == experiment_id))
+        self._connection.execute(delete(tables.experiments).where(_t.id == experiment_id))
+
+
+def _searcher(experiment: Experiment) -> dict[str, Any]:
+    """Copies of two settings beside `config`; see the table."""
+    searcher = experiment.config.get("searcher") or {}
+    return {
+        "searcher_metric": str(searcher.get("metric") or ""),
+        "smaller_is_better": bool(searcher.get("smaller_is_better", True)),
+    }

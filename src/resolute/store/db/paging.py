@@ -1,0 +1,29 @@
+"""Pages of a sorted query. Pure but for the statements it builds."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, func, select
+
+from resolute.engine.ports import PageRequest
+
+
+def window(page: PageRequest, total: int) -> tuple[int, int | None]:
+    """(offset, limit) with a negative offset counted from the end."""
+    offset = page.offset if page.offset >= 0 else max(0, total + page.offset)
+    return offset, page.limit
+
+
+def paged(connection: Connection, statement: Select[Any], page: PageRequest) -> tuple[Select[Any], int, int]:
+    """The statement cut to `page`, the offset it starts at and the number of rows without the cut."""
+    if page.offset == 0 and page.limit is None:
+        return statement, 0, -1
+    total = connection.execute(select(func.count()).select_from(statement.order_by(None).subquery())).scalar_one()
+    offset, limit = window(page, total)
+    cut = statement.offset(offset) if offset else statement
+    # SQLite knows no OFFSET without LIMIT.
+    return cut.limit(total if limit is None else limit), offset, total
+
+
+def ordered(column: ColumnElement[Any], *, descending: bool) -> ColumnElement[Any]:
+    """What has no value comes last either way."""
+    return (column.desc() if descending else column.asc()).nulls_last()

@@ -1,0 +1,120 @@
+"""Trials."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import BigInteger, ColumnElement, Connection, Select, and_, case, func, select, type_coerce
+
+from resolute.domain.checkpoint import CheckpointState
+from resolute.domain.errors import InvalidInput, NotFound
+from resolute.domain.metric import VALIDATION
+from resolute.domain.trial import FINISHED, Trial, TrialState
+from resolute.engine.ports import Page, TrialQuery
+from resolute.store.db import tables
+from resolute.store.db.paging import ordered, paged
+from resolute.store.db.rows import Rows
+
+_rows = Rows(tables.trials, Trial)
+_t, _e, _checkpoints, _summaries = (
+    tables.trials.c,
+    tables.experiments.c,
+    tables.checkpoints.c,
+    tables.metric_summaries.c,
+)
+_SORTS_BY_COLUMN = ("id", "start_time", "end_time", "state", "total_batches", "restarts")
+_FOREVER = 1 << 62
+
+
+class TrialTable:
+    """`engine.ports.Trials`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def add(self, trial: Trial) -> Trial:
+        named = replace(trial, task_id=trial.task_id or f"{trial.experiment_id}.{trial.request_id}")
+        return replace(named, id=_rows.add(self._connection, named))
+
+    def get(self, trial_id: int) -> Trial:
+        trial = _rows.get(self._connection, trial_id)
+        if trial is None:
+            raise NotFound(f"trial not found: {trial_id}")
+        return trial
+
+    def save(self, trial: Trial, *, expected: TrialState | None = None) -> bool:
+        return _rows.save(self._connection, trial, expected=expected)
+
+    def by_request_id(self, experiment_id: int, request_id: str) -> Trial | None:
+        same = and_(_t.experiment_id == experiment_id, _t.request_id == request_id)
+        return _rows.first(self._connection, _rows.select().where(same))
+
+    def by_task_id(self, task_id: str) -> Trial | None:
+        return _rows.first(self._connection, _rows.select().where(_t.task_id == task_id))
+
+    def by_external_id(self, experiment_id: int, external_id: str) -> Trial | None:
+        same = and_(_t.experiment_id == experiment_id, _t.external_id == external_id)
+        return _rows.first(self._connection, _rows.select().where(same))
+
+    def of_experiment(self, experiment_id: int, *, unfinished_only: bool = False) -> list[Trial]:
+        statement = _rows.select().where(_t.experiment_id == experiment_id).order_by(_t.id)
+        if unfinished_only:
+            statement = statement.where(_t.state.in_([state for state in TrialState if state not in FINISHED]))
+        return _rows.all(self._connection, statement)
+
+    def search(self, query: TrialQuery) -> Page[Trial]:
+        statement = _rows.select()
+        if query.experiment_id is not None:
+            statement = statement.where(_t.experiment_id == query.experiment_id)
+        if query.states:
+            statement = statement.where(_t.state.in_(query.states))
+        cut, offset, total = paged(self._connection, _sorted(statement, query), query.page)
+        items = _rows.all(self._connection, cut)
+        return Page(items, len(items) if total < 0 else total, offset)
+
+    def checkpoint_totals(self, trial_ids: Sequence[int]) -> dict[int, tuple[int, int]]:
+        statement = (
+            select(_checkpoints.trial_id, func.count(), func.sum(_checkpoints.size))
+            .where(_checkpoints.trial_id.in_(trial_ids), _checkpoints.state != CheckpointState.DELETED)
+            .group_by(_checkpoints.trial_id)
+        )
+        return {trial_id: (count, int(size)) for trial_id, count, size in self._connection.execute(statement)}
+
+
+def _sorted(statement: Select[Any], query: TrialQuery) -> Select[Any]:
+    if query.sort_by in _SORTS_BY_COLUMN:
+        return statement.order_by(ordered(_t[query.sort_by], descending=query.descending), _t.id)
+    match query.sort_by:
+        case "duration":
+            # One that still runs is longer than any that ended; the clock is not asked.
+            end, start = type_coerce(_t.end_time, BigInteger), type_coerce(_t.start_time, BigInteger)
+            value = func.coalesce(end, _FOREVER) - start
+        case "best_metric":
+            statement = statement.join(tables.experiments, _e.id == _t.experiment_id)
+            value = case((_e.smaller_is_better, _t.searcher_metric_value), else_=-_t.searcher_metric_value)
+        case "latest_metric":
+            statement, value = _with_latest_metric(statement)
+        case "checkpoint_size":
+            statement, value = _with_checkpoint_size(statement)
+        case _:
+            known = ", ".join((*_SORTS_BY_COLUMN, "duration", "best_metric", "latest_metric", "checkpoint_size"))
+            raise InvalidInput(f"Trials cannot be sorted by {query.sort_by!r}. Use one of: {known}.")
+    return statement.order_by(ordered(value, descending=query.descending), _t.id)
+
+
+def _with_latest_metric(statement: Select[Any]) -> tuple[Select[Any], ColumnElement[Any]]:
+    of_searcher = and_(
+        _summaries.trial_id == _t.id, _summaries.group == VALIDATION, _summaries.name == _e.searcher_metric
+    )
+    joined = statement.join(tables.experiments, _e.id == _t.experiment_id)
+    return joined.outerjoin(tables.metric_summaries, of_searcher), _summaries.last_number
+
+
+def _with_checkpoint_size(statement: Select[Any]) -> tuple[Select[Any], ColumnElement[Any]]:
+    sizes = (
+        select(_checkpoints.trial_id, func.sum(_checkpoints.size).label("size"))
+        .where(_checkpoints.state != CheckpointState.DELETED)
+        .group_by(_checkpoints.trial_id)
+        .subquery()
+    )
+    return statement.outerjoin(sizes, sizes.c.trial_id == _t.id), func.coalesce(sizes.c.size, 0)

@@ -1,0 +1,1 @@
+"""Metrics as columns: many reports in one row, summaries beside them, series thinned on the way out."""

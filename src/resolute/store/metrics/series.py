@@ -1,0 +1,5 @@
+"""Series cache."""
+
+
+class SeriesCache:
+    """Placeholder of the next commit."""
