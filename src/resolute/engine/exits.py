@@ -5,7 +5,9 @@ from dataclasses import replace
 from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.log import LogLevel
-from resolute.domain.log_policy import matched_policies
+from resolute.domain.log_policy import Verdict as PolicyVerdict
+from resolute.domain.log_policy import judge as judge_log
+from resolute.domain.log_policy import parse_log_policies
 from resolute.domain.metric import VALIDATION
 from resolute.domain.trial import Trial, TrialState
 from resolute.domain.verdict import Exit, Next, Verdict, judge
@@ -16,7 +18,6 @@ from resolute.engine.ports import LogQuery
 from resolute.engine.searching import closing_event, feed
 from resolute.engine.trial_flow import Flow, end_trial, enqueue, finish_if_done
 
-
 _MAY_RUN = frozenset({ExperimentState.ACTIVE, ExperimentState.STOPPING_COMPLETED})
 """A search that is over still lets its last trials finish, also after a failure."""
 
@@ -26,7 +27,7 @@ def allocation_ended(platform: Platform, allocation_id: str, exit: Exit, *, is_f
 
     `is_final`: another try would fail the same way (an environment that cannot be built).
     """
-    cancelled, exclude = _read_policies(platform, allocation_id, exit)
+    policies = _read_policies(platform, allocation_id, exit)
     with flow(platform) as current:
         allocation = current.tx.allocations.get(allocation_id)
         if allocation.state is AllocationState.TERMINATED:
@@ -34,11 +35,10 @@ def allocation_ended(platform: Platform, allocation_id: str, exit: Exit, *, is_f
         allocation = _close(current, allocation, exit)
         if allocation.trial_id is None:
             return
-        trial = current.tx.trials.get(allocation.trial_id)
-        if exclude:
-            trial = _exclude_nodes(current, trial, allocation, exclude)
+        trial = _apply_policies(current, current.tx.trials.get(allocation.trial_id), policies)
         experiment = current.tx.experiments.get(trial.experiment_id)
         max_restarts = 0 if is_final else int(experiment.config.get("max_restarts", 5))
+        cancelled = policies.matched[0] if policies.cancel_retries else ""
         verdict = judge(trial, allocation, exit, max_restarts=max_restarts, retries_cancelled=cancelled)
         verdict = _check_searcher_metric(current, experiment, trial, verdict)
         _carry_out(current, experiment, trial, verdict)
@@ -53,29 +53,31 @@ def _close(current: Flow, allocation: Allocation, exit: Exit) -> Allocation:
     return ended
 
 
-def _read_policies(platform: Platform, allocation_id: str, exit: Exit) -> tuple[str, str]:
-    """Names of the policies whose pattern stands in this run's log: (cancel_retries, exclude_node)."""
+def _read_policies(platform: Platform, allocation_id: str, exit: Exit) -> PolicyVerdict:
+    """What this run's log sets off. Read once, after the end, so that no line is missed or counted twice."""
     if exit.code == 0:
-        return "", ""
+        return PolicyVerdict()
     with platform.store.read() as tx:
         allocation = tx.allocations.get(allocation_id)
         if allocation.trial_id is None:
-            return "", ""
+            return PolicyVerdict()
         trial = tx.trials.get(allocation.trial_id)
-        policies = tx.experiments.get(trial.experiment_id).config.get("log_policies") or []
+        policies = parse_log_policies(tx.experiments.get(trial.experiment_id).config.get("log_policies") or [])
     if not policies:
-        return "", ""
+        return PolicyVerdict()
+    node_id = allocation.shares[0].node_id if allocation.shares else ""
     query = LogQuery(since_us=microseconds(allocation.start_time or allocation.created_at))
-    lines = (line.text for line in platform.logs.read(trial.task_id, query))
-    matched = matched_policies(policies, lines)
-    return matched.get("cancel_retries", ""), matched.get("exclude_node", "")
+    return judge_log(policies, ((line.text, node_id) for line in platform.logs.read(trial.task_id, query)))
 
 
-def _exclude_nodes(current: Flow, trial: Trial, allocation: Allocation, policy: str) -> Trial:
-    nodes = tuple(sorted({*trial.excluded_nodes, *(share.node_id for share in allocation.shares)}))
-    trial = replace(trial, excluded_nodes=nodes, log_policy_matched=policy)
+def _apply_policies(current: Flow, trial: Trial, policies: PolicyVerdict) -> Trial:
+    if not policies.matched:
+        return trial
+    nodes = tuple(sorted({*trial.excluded_nodes, *policies.excluded_nodes}))
+    trial = replace(trial, excluded_nodes=nodes, log_policy_matched=policies.matched[0])
     current.tx.trials.save(trial)
-    current.tell(trial.task_id, f"Log policy {policy!r} matched: nodes {', '.join(nodes)} are not used again.")
+    for reason in policies.reasons:
+        current.tell(trial.task_id, reason, LogLevel.WARNING)
     return trial
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from resolute.domain.allocation import Allocation
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.domain.experiment import Experiment
-from resolute.domain.queue import QueuedJob, moved
+from resolute.domain.queue import QueuedJob, move_ahead_of, move_behind
 from resolute.engine.experiments import patch_experiment
 from resolute.engine.flows import flow
 from resolute.engine.platform import Platform
@@ -113,22 +113,21 @@ def _change_pool(platform: Platform, experiment: Experiment, pool: str) -> None:
 def _move_job(
     platform: Platform, jobs: dict[str, Experiment], experiment: Experiment, anchor: str, *, ahead: bool
 ) -> None:
-    if anchor not in jobs:
-        raise NotFound(f"job not found in the queue: {anchor}")
     queue = [
-        QueuedJob(job_id=e.job_id, priority=e.priority, queue_position=e.queue_position, submitted_at=e.start_time)
+        QueuedJob(job_id=e.job_id, priority=e.priority, queue_position=e.queue_position, submitted=e.start_time)
         for e in jobs.values()
     ]
-    placed = moved(queue, experiment.job_id, anchor, ahead=ahead)
+    move = move_ahead_of if ahead else move_behind
     with flow(platform) as current:
-        stored = current.tx.experiments.get(experiment.id)
-        resources = {**(stored.config.get("resources") or {}), "priority": placed.priority}
-        current.tx.experiments.save(
-            replace(
-                stored,
-                priority=placed.priority,
-                queue_position=placed.queue_position,
-                config={**stored.config, "resources": resources},
+        for placed in move(queue, experiment.job_id, anchor):
+            stored = current.tx.experiments.get(jobs[placed.job_id].id)
+            resources = {**(stored.config.get("resources") or {}), "priority": placed.priority}
+            current.tx.experiments.save(
+                replace(
+                    stored,
+                    priority=placed.priority,
+                    queue_position=placed.queue_position,
+                    config={**stored.config, "resources": resources},
+                )
             )
-        )
         current.publish("queue", "engine", f"experiment/{experiment.id}")
