@@ -6,6 +6,7 @@ append to the outcome; this class decides which events reach them and when the s
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from resolute.domain.errors import InvalidInput
@@ -31,6 +32,14 @@ from resolute.search.space import Assignment, Space
 
 SNAPSHOT_VERSION = 1
 DEFAULT_CONCURRENCY = 16
+
+
+@dataclass(frozen=True, slots=True)
+class BracketView:
+    lengths: tuple[int, ...]
+    max_trials: int
+    reached: tuple[int, ...]
+    """Trials that have come to each rung."""
 
 
 class BaseSearcher(ABC):
@@ -80,6 +89,14 @@ class BaseSearcher(ABC):
             "queued": [dict(assignment) for assignment in self._queued],
             "state": self._state(),
         }
+
+    def milestones(self) -> list[int]:
+        """Training lengths at which this searcher may decide something; empty: only at the end of a trial."""
+        return []
+
+    def bracket_views(self) -> list[BracketView]:
+        """What a picture of the search shows; empty for searchers without rungs."""
+        return []
 
     def load(self, snapshot: Mapping[str, Any]) -> None:
         """Become the searcher that wrote `snapshot`."""

@@ -76,7 +76,7 @@ class CreateTrial:
     train_to: int | None = None
     """Give the slots back on reaching this length and wait; None: train to the end."""
     copy_of: str | None = None
-    """Start from the latest checkpoint of this trial (population based training)."""
+    """Start from the latest checkpoint of this trial (population based training); its own length counts from 0."""
 
 
 @dataclass(frozen=True, slots=True)

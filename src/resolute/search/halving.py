@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-from resolute.search.base import DEFAULT_CONCURRENCY, BaseSearcher
+from resolute.search.base import DEFAULT_CONCURRENCY, BaseSearcher, BracketView
 from resolute.search.brackets import BracketPlan, bracket_trials, divisor_of, plan_halving
 from resolute.search.dice import Dice
 from resolute.search.enumeration import give_up_on_invalid
@@ -60,6 +60,19 @@ class HalvingSearcher(BaseSearcher):
 
     def _plan(self, searcher: Mapping[str, Any]) -> list[BracketPlan]:
         return plan_halving(searcher)
+
+    def milestones(self) -> list[int]:
+        return sorted({rung.units for bracket in self._brackets for rung in bracket.rungs})
+
+    def bracket_views(self) -> list[BracketView]:
+        return [
+            BracketView(
+                tuple(rung.units for rung in bracket.rungs),
+                bracket.max_trials,
+                tuple(len(rung.order) for rung in bracket.rungs),
+            )
+            for bracket in self._brackets
+        ]
 
     def _begin(self, outcome: Outcome) -> None:
         for at, bracket in enumerate(self._brackets):

@@ -71,6 +71,13 @@ class Parameter:
             return min(int(self.minval + math.floor(unit * (self.maxval - self.minval + 1))), int(self.maxval))
         return self._from_scale(self.minval + unit * (self.maxval - self.minval))
 
+    def clamped(self, value: float) -> Any:
+        """Numbers only: the nearest legal value."""
+        if self.kind == "log":
+            return min(max(value, self.base**self.minval), self.base**self.maxval)
+        nearest = min(max(value, self.minval), self.maxval)
+        return self._from_scale(nearest)
+
     def _from_scale(self, point: float) -> Any:
         if self.kind == "int":
             return int(math.copysign(math.floor(abs(point) + 0.5), point))  # halves away from zero, as Determined does

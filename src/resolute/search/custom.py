@@ -1,0 +1,152 @@
+"""`custom`: somebody else decides. Events queue here until a program asks for them; the actions it tells are checked.
+
+The program may be the user's own class driven by `answer`, or anything that speaks the API. The queue is part of the
+snapshot, so neither side loses an event when the other dies. Telling the same answer twice changes nothing.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+from resolute.domain.errors import InvalidInput
+from resolute.search.base import DEFAULT_CONCURRENCY, BaseSearcher
+from resolute.search.codec import action_from_json, action_to_json, event_from_json, event_to_json
+from resolute.search.dice import Dice
+from resolute.search.events import (
+    Action,
+    CreateTrial,
+    Event,
+    Outcome,
+    SearchStarted,
+    Shutdown,
+    StopTrial,
+    TrainTo,
+    TrialProgressed,
+)
+from resolute.search.roll import STOPPING
+from resolute.search.space import Space
+
+
+class CustomSearcher(BaseSearcher):
+    needs_free_parameter = False
+
+    def __init__(self, searcher: Mapping[str, Any], space: Space, dice: Dice) -> None:
+        super().__init__(searcher, space, dice)
+        self._max_trials: int | None = searcher.get("max_trials")
+        self._max_concurrent = int(searcher.get("max_concurrent_trials", DEFAULT_CONCURRENCY))
+        self._events: list[dict[str, Any]] = []
+        self._next_id = 1
+        self._reported_progress: float | None = None
+
+    def handle(self, event: Event) -> Outcome:
+        if not self._is_over and not isinstance(event, TrialProgressed) and self._concerns(event):
+            self._events.append({"id": self._next_id, **event_to_json(event)})
+            self._next_id += 1
+        return super().handle(event)
+
+    def ask(self) -> list[dict[str, Any]]:
+        """Events nobody has answered yet, oldest first, each with its `id`."""
+        return [dict(event) for event in self._events]
+
+    def tell(self, actions: Iterable[Mapping[str, Any]], *, up_to: int, progress: float | None = None) -> Outcome:
+        """Actions in answer to all events up to and including id `up_to`. An answer given before is ignored."""
+        outcome = Outcome()
+        first = self._events[0]["id"] if self._events else self._next_id
+        if up_to < first or self._is_over:
+            return outcome
+        for action in self._checked(actions):
+            self._apply(action, outcome)
+        self._events = [event for event in self._events if event["id"] > up_to]
+        if progress is not None:
+            self._reported_progress = float(progress)
+        return outcome
+
+    def _concerns(self, event: Event) -> bool:
+        if isinstance(event, SearchStarted):
+            return not self._is_started
+        return self._roll.index.get(event.request_id) in self._roll.open
+
+    def _checked(self, actions: Iterable[Mapping[str, Any]]) -> list[Action]:
+        parsed = [action_from_json(self._completed(action)) for action in actions]
+        created = {action.request_id for action in parsed if isinstance(action, CreateTrial)}
+        known = {self._roll.ids[trial] for trial in self._roll.open} | created
+        for action in parsed:
+            if isinstance(action, TrainTo | StopTrial) and action.request_id not in known:
+                raise InvalidInput(f"{type(action).__name__} names trial {action.request_id}, which is not open.")
+        total = len(self._roll.ids) + len(created)
+        if self._max_trials is not None and total > self._max_trials:
+            raise InvalidInput(f"These actions make {total} trials; searcher.max_trials allows {self._max_trials}.")
+        return parsed
+
+    def _completed(self, action: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A trial to create needs no more than the hyperparameters its author cares about."""
+        if action.get("kind") != "create_trial":
+            return action
+        given = self._space.flat(action.get("hparams") or {})
+        drawn = self._space.nested(self._space.complete(given, self._dice))
+        request_id = action.get("request_id") or self._dice.uuid()
+        if request_id in self._roll.index:
+            raise InvalidInput(f"There is a trial {request_id} already; give each trial an id of its own, or none.")
+        seed = action.get("seed")
+        merged = {**drawn, **dict(action.get("hparams") or {})} if not given else drawn
+        return {
+            **action,
+            "request_id": request_id,
+            "seed": self._dice.seed() if seed is None else seed,
+            "hparams": merged,
+        }
+
+    def _apply(self, action: Action, outcome: Outcome) -> None:
+        if isinstance(action, CreateTrial):
+            self._roll.add(action.request_id)
+        elif isinstance(action, StopTrial):
+            self._roll.mark(self._roll.index[action.request_id], STOPPING)
+        elif isinstance(action, Shutdown):
+            self._is_over = True
+        outcome.actions.append(action)
+
+    def _begin(self, outcome: Outcome) -> None:
+        """Nothing happens before somebody answers."""
+
+    def _validated(self, trial: int, time: float, losses: tuple[float, ...], outcome: Outcome) -> None:
+        """Queued already."""
+
+    def _ended(self, trial: int, outcome: Outcome) -> None:
+        """Queued already."""
+
+    def _is_exhausted(self) -> bool:
+        return False
+
+    def _share_done(self) -> float:
+        if self._reported_progress is not None:
+            return self._reported_progress
+        ended = len(self._roll.ids) - len(self._roll.open)
+        return ended / max(self._max_trials or len(self._roll.ids), 1)
+
+    def _state(self) -> dict[str, Any]:
+        return {
+            "events": [dict(event) for event in self._events],
+            "next_id": self._next_id,
+            "reported_progress": self._reported_progress,
+        }
+
+    def _load_state(self, state: Mapping[str, Any]) -> None:
+        self._events = [dict(event) for event in state["events"]]
+        self._next_id = state["next_id"]
+        self._reported_progress = state["reported_progress"]
+
+
+class UserSearcher(Protocol):
+    """What a user's own class has: the same `handle` that every searcher has."""
+
+    def handle(self, event: Event) -> Outcome: ...
+
+
+def answer(user: UserSearcher, events: Iterable[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], int]:
+    """Let `user` decide about queued events; returns what to `tell` and the last event's id (0: there was none)."""
+    actions: list[dict[str, Any]] = []
+    last = 0
+    for queued in events:
+        written = dict(queued)
+        last = int(written.pop("id"))
+        actions += [action_to_json(action) for action in user.handle(event_from_json(written)).actions]
+    return actions, last
