@@ -11,6 +11,7 @@ from typing import Any
 
 from resolute.domain.allocation import Allocation
 from resolute.domain.experiment import Experiment
+from resolute.domain.node import DeviceType
 from resolute.domain.trial import Trial
 from resolute.engine.platform import MasterConfig
 from resolute.engine.ports import EnvironmentSpec, Gang
@@ -29,6 +30,7 @@ def trial_gang(
     steps_completed: int,
     log_path: str,
     ports: tuple[int, ...],
+    device: DeviceType = DeviceType.CPU,
 ) -> Gang:
     resolved = trial_config(experiment.config)
     facts = _facts(config, experiment, trial, allocation, token, checkpoint)
@@ -40,7 +42,7 @@ def trial_gang(
         shares=allocation.shares,
         entrypoint=_entrypoint(resolved),
         env={
-            **_user_variables(environment),
+            **_user_variables(environment, device),
             **_variables(facts, resolved, trial, username, steps_completed, ports),
         },
         context=context,
@@ -154,14 +156,10 @@ def _variables(
     return variables
 
 
-def _user_variables(environment: dict[str, Any]) -> dict[str, str]:
-    """`environment_variables` as the user wrote them; what the platform itself sets wins over them."""
+def _user_variables(environment: dict[str, Any], device: DeviceType) -> dict[str, str]:
+    """`environment_variables` as the user wrote them, for this kind of slot; what the platform itself sets wins."""
     given = environment.get("environment_variables") or []
-    if isinstance(given, dict):
-        kinds = [given[key] for key in ("cpu", "cuda", "rocm") if isinstance(given.get(key), list)]
-        pairs = kinds[0] if kinds else [f"{key}={value}" for key, value in given.items()]
-    else:
-        pairs = given
+    pairs = given.get(device.lower()) or [] if isinstance(given, dict) else given
     return dict(str(pair).partition("=")[::2] for pair in pairs)
 
 

@@ -7,7 +7,7 @@ from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.errors import EnvironmentFailed, ResoluteError, Unavailable
 from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.log import LogLevel
-from resolute.domain.node import Node
+from resolute.domain.node import DeviceType, Node
 from resolute.domain.placement import Claim, ClaimState, Decision, place
 from resolute.domain.trial import Trial
 from resolute.domain.verdict import Exit
@@ -166,7 +166,15 @@ def build_gang(platform: Platform, allocation: Allocation) -> Gang:
         steps_completed=steps,
         log_path=str(platform.logs.path(trial.task_id)),
         ports=free_ports(),
+        device=_device_of(platform.runner.nodes(), allocation),
     )
+
+
+def _device_of(nodes: list[Node], allocation: Allocation) -> DeviceType:
+    for node in nodes:
+        if node.slots and allocation.shares and node.id == allocation.shares[0].node_id:
+            return node.slots[0].type
+    return DeviceType.CPU
 
 
 def _may_have_checkpoint(trial: Trial) -> bool:

@@ -1,0 +1,1 @@
+"""The platform core: start, submit, short trials, metric ingest, thinning."""

@@ -1,0 +1,139 @@
+"""A master that tests may kill and start again on the same home and port."""
+
+import base64
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+SCRIPTS = Path(__file__).parent / "scripts"
+FINAL = ("STATE_COMPLETED", "STATE_ERROR", "STATE_CANCELED")
+
+
+class Master:
+    """Real processes throughout: `kill` is SIGKILL, and trials live on."""
+
+    def __init__(self, home: Path, *, slots: int = 2, db: str | None = None) -> None:
+        self.home = home
+        self.port = _free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.output = home.parent / "master.log"
+        self._options = ["--slots", str(slots)] + (["--db", db] if db else [])
+        self._process: subprocess.Popen[bytes] | None = None
+        self._token = ""
+
+    def start(self, *, timeout_s: float = 20) -> float:
+        """Seconds until it answered."""
+        command = [sys.executable, "-m", "resolute.cli.main", "up", "--port", str(self.port), "--home", str(self.home)]
+        began = time.monotonic()
+        with self.output.open("ab") as output:
+            self._process = subprocess.Popen([*command, *self._options], stdout=output, stderr=output)
+        while time.monotonic() - began < timeout_s:
+            try:
+                httpx.get(f"{self.url}/info", timeout=2).raise_for_status()
+                return time.monotonic() - began
+            except httpx.HTTPError:
+                if self._process.poll() is not None:
+                    break
+                time.sleep(0.02)
+        raise AssertionError(f"the master did not come up:\n{self.output.read_text()[-4000:]}")
+
+    def kill(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait()
+
+    def stop(self) -> None:
+        if self._process is None or self._process.poll() is not None:
+            return
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            self._process.wait(timeout=15)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def call(self, method: str, path: str, **options: Any) -> Any:
+        """JSON of the answer; patient while the master is away, as every client is."""
+        for _ in range(200):
+            try:
+                answer = httpx.request(method, self.url + path, headers=self._headers(), timeout=30, **options)
+            except httpx.TransportError:
+                time.sleep(0.1)
+                continue
+            assert answer.status_code < 300, f"{method} {path}: {answer.status_code} {answer.text}"
+            return answer.json() if answer.content else {}
+        raise AssertionError(f"{method} {path}: nobody answered")
+
+    def create(self, config: str, *scripts: str) -> int:
+        files = [_file(name) for name in scripts]
+        body = {"config": config, "modelDefinition": files, "activate": True}
+        return int(self.call("POST", "/api/v1/experiments", json=body)["experiment"]["id"])
+
+    def experiment(self, experiment_id: int) -> dict[str, Any]:
+        return dict(self.call("GET", f"/api/v1/experiments/{experiment_id}")["experiment"])
+
+    def trials(self, experiment_id: int) -> list[dict[str, Any]]:
+        return list(self.call("GET", f"/api/v1/experiments/{experiment_id}/trials")["trials"])
+
+    def log(self, trial_id: int) -> str:
+        answer = httpx.get(f"{self.url}/api/v1/trials/{trial_id}/logs", headers=self._headers(), timeout=30)
+        return answer.text
+
+    def wait(self, experiment_id: int, *, timeout_s: float = 120) -> str:
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline:
+            state = str(self.experiment(experiment_id)["state"])
+            if state in FINAL:
+                return state
+            time.sleep(0.1)
+        raise AssertionError(f"experiment {experiment_id} is still {state} after {timeout_s} s")
+
+    def _headers(self) -> dict[str, str]:
+        if not self._token:
+            login = {"username": "determined", "password": ""}
+            answer = httpx.post(f"{self.url}/api/v1/auth/login", json=login, timeout=30)
+            self._token = str(answer.json()["token"])
+        return {"Authorization": f"Bearer {self._token}"}
+
+
+def _file(name: str) -> dict[str, Any]:
+    content = base64.b64encode((SCRIPTS / name).read_bytes()).decode()
+    return {"path": name, "type": 48, "content": content, "mtime": "0", "mode": 33188, "uid": 0, "gid": 0}
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def master(tmp_path: Path) -> Iterator[Master]:
+    one = Master(tmp_path / "home")
+    one.start()
+    yield one
+    one.stop()
+    _end_what_is_left(tmp_path)
+
+
+def _end_what_is_left(folder: Path) -> None:
+    """Trials outlive their master by design; a test must not leave them behind."""
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            if (
+                str(folder).encode() in (entry / "environ").read_bytes()
+                or str(folder).encode() in (entry / "cmdline").read_bytes()
+            ):
+                os.kill(int(entry.name), signal.SIGKILL)
+        except OSError:
+            continue
