@@ -6,8 +6,9 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ class Master:
         self.home = home
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.output = home.parent / "master.log"
+        self.output = Path(tempfile.mkdtemp()) / "master.log"
         self._options = ["--slots", str(slots)] + (["--db", db] if db else [])
         self._process: subprocess.Popen[bytes] | None = None
         self._token = ""
@@ -64,7 +65,7 @@ class Master:
         """JSON of the answer; patient while the master is away, as every client is."""
         for _ in range(200):
             try:
-                answer = httpx.request(method, self.url + path, headers=self._headers(), timeout=30, **options)
+                answer = httpx.request(method, self.url + path, headers=self.headers(), timeout=30, **options)
             except httpx.TransportError:
                 time.sleep(0.1)
                 continue
@@ -84,7 +85,7 @@ class Master:
         return list(self.call("GET", f"/api/v1/experiments/{experiment_id}/trials")["trials"])
 
     def log(self, trial_id: int) -> str:
-        answer = httpx.get(f"{self.url}/api/v1/trials/{trial_id}/logs", headers=self._headers(), timeout=30)
+        answer = httpx.get(f"{self.url}/api/v1/trials/{trial_id}/logs", headers=self.headers(), timeout=30)
         return answer.text
 
     def wait(self, experiment_id: int, *, timeout_s: float = 120) -> str:
@@ -96,7 +97,7 @@ class Master:
             time.sleep(0.1)
         raise AssertionError(f"experiment {experiment_id} is still {state} after {timeout_s} s")
 
-    def _headers(self) -> dict[str, str]:
+    def headers(self) -> dict[str, str]:
         if not self._token:
             login = {"username": "determined", "password": ""}
             answer = httpx.post(f"{self.url}/api/v1/auth/login", json=login, timeout=30)
@@ -116,12 +117,25 @@ def _free_port() -> int:
 
 
 @pytest.fixture
-def master(tmp_path: Path) -> Iterator[Master]:
-    one = Master(tmp_path / "home")
-    one.start()
-    yield one
-    one.stop()
+def make_master(tmp_path: Path) -> Iterator[Callable[..., Master]]:
+    """Masters on homes of the test's choosing, ended with all they started."""
+    made: list[Master] = []
+
+    def make(home: Path, **options: Any) -> Master:
+        one = Master(home, **options)
+        made.append(one)
+        one.start()
+        return one
+
+    yield make
+    for one in made:
+        one.stop()
     _end_what_is_left(tmp_path)
+
+
+@pytest.fixture
+def master(make_master: Callable[..., Master], tmp_path: Path) -> Master:
+    return make_master(tmp_path / "home")
 
 
 def _end_what_is_left(folder: Path) -> None:
