@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from resolute.spec.problem import Path, Problem, dotted
+from resolute.spec.problem import Path, Problem
 
 MAX_TEXT = 4_000_000
 MAX_NODES = 200_000
@@ -156,17 +156,3 @@ def _syntax_sentence(error: MarkedYAMLError, text: str, line: int | None) -> str
     if "but found another document" in problem:
         return "holds several documents; keep one, without `---` between"
     return f"is not YAML: {problem} at {source.strip()[:60]!r}"
-
-
-def line_of(document: Document, path: Path) -> int | None:
-    """The line of the key, or of the nearest thing around it that was written."""
-    while path and path not in document.lines:
-        path = path[:-1]
-    return document.lines.get(path)
-
-
-def place(document: Document, filename: str, problem: Problem) -> str:
-    """`const.yaml:12: resources.slots: unknown key ...`"""
-    line = document.syntax_line or line_of(document, problem.path)
-    where = f"{filename}:{line}" if line else filename
-    return f"{where}: {dotted(problem.path)}: {problem.message}" if problem.path else f"{where}: {problem.message}"

@@ -33,6 +33,7 @@ _GROUP = "<group>"
 
 
 class _Leaf(Section):
+    type: str
     when: dict[str, Annotated[list[Any], OneOrMore]] | None = None
 
     @model_serializer(mode="wrap")
@@ -56,7 +57,7 @@ class _Leaf(Section):
 
 
 class Const(_Leaf):
-    type: Literal["const"] = "const"
+    type: Literal["const"]
     val: Any
 
     @classmethod
@@ -90,7 +91,7 @@ class _Range(_Leaf):
 class Int(_Range):
     """Both ends can be drawn."""
 
-    type: Literal["int"] = "int"
+    type: Literal["int"]
     minval: Whole
     maxval: Whole
 
@@ -104,7 +105,7 @@ class Int(_Range):
 
 
 class Double(_Range):
-    type: Literal["double"] = "double"
+    type: Literal["double"]
     minval: float
     maxval: float
 
@@ -119,7 +120,7 @@ class Double(_Range):
 class Log(_Range):
     """`base` to the power of a number between minval and maxval."""
 
-    type: Literal["log"] = "log"
+    type: Literal["log"]
     minval: float
     maxval: float
     base: float
@@ -149,7 +150,7 @@ class Log(_Range):
 
 
 class Categorical(_Leaf):
-    type: Literal["categorical"] = "categorical"
+    type: Literal["categorical"]
     vals: list[Any]
 
     @field_validator("vals")
@@ -180,7 +181,7 @@ def _kind(value: Any) -> str:
     if isinstance(value, RootModel):
         return _GROUP
     if isinstance(value, _Leaf):
-        return str(getattr(value, "type"))  # noqa: B009 - declared by each kind
+        return value.type
     if not isinstance(value, dict):
         return "const"
     return str(value["type"]) if "type" in value else _GROUP

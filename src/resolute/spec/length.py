@@ -1,5 +1,6 @@
 """How long to train, in batches, records or epochs, and what that is in batches. Pure."""
 
+import json
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -65,10 +66,17 @@ class Length(Section):
         return self.units * records_per_epoch
 
 
+def is_length(value: Any) -> Any:
+    """Refuses what is not even a map, in a user's words."""
+    if isinstance(value, dict | Length):
+        return value
+    raise fault(f"{json.dumps(value, default=str)} is not a length; write for example {{batches: 100}}")
+
+
 def _bare_units(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    raise fault("is not a length; write for example {batches: 100}, {records: 5000} or {epochs: 2}")
+    return is_length(value)
 
 
 LengthOrUnits = Annotated[

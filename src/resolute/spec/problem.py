@@ -6,7 +6,7 @@ Pydantic finds the faults; here each becomes a `Problem` with the path a user wo
 import difflib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -24,6 +24,20 @@ class Problem:
     path: Path
     message: str
     points_at_parent: bool = False
+    where: str = ""
+    """Set when it is not in the configuration text at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What a schema knows beyond its fields, for remedies."""
+
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    """Where a key that is unknown in one section belongs."""
+    replaced: Mapping[str, str] = field(default_factory=dict)
+    """What to write instead of a name that is no more."""
+    choices: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The kinds a section can have, by the key that selects one."""
 
 
 def dotted(path: Sequence[str | int]) -> str:
@@ -49,25 +63,20 @@ def nearest(word: str, options: Sequence[str]) -> str | None:
 
 
 def problems_of(
-    error: ValidationError,
-    raw: Any,
-    *,
-    models: Mapping[int, type[BaseModel]],
-    prefix: Path = (),
-    elsewhere: Mapping[str, str] | None = None,
-    replaced: Mapping[str, str] | None = None,
+    error: ValidationError, raw: Any, *, models: Mapping[int, type[BaseModel]], hints: Hints
 ) -> list[Problem]:
-    """One problem per fault. `models` says which model checked which mapping (by id), for offering its keys;
-    `elsewhere` where a key that is unknown here belongs; `replaced` what to write for a name that is no more."""
+    """One problem per fault. `models` says which model checked which mapping (by id), for offering its keys."""
     found = []
     for detail in error.errors(include_url=False):
         path, parent = _walk(detail, raw)
-        message = _sentence(detail, path, parent, models, elsewhere or {}, replaced or {})
-        found.append(Problem(prefix + path, message, points_at_parent=detail["type"] in _ABSENT))
+        message = _sentence(detail, path, models.get(id(parent)), hints)
+        if detail["type"] == "union_tag_invalid":
+            path = (*path, _selector(detail))
+        found.append(Problem(path, message, points_at_parent=detail["type"] == "missing"))
     return list(dict.fromkeys(found))
 
 
-_ABSENT = ("missing", "union_tag_not_found")
+_MANY_KEYS = 15
 _KINDS = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
@@ -109,14 +118,7 @@ def _indexes(node: Any, step: str | int) -> bool:
     return isinstance(node, list) and isinstance(step, int) and step < len(node)
 
 
-def _sentence(
-    detail: ErrorDetails,
-    path: Path,
-    parent: Any,
-    models: Mapping[int, type[BaseModel]],
-    elsewhere: Mapping[str, str],
-    replaced: Mapping[str, str],
-) -> str:
+def _sentence(detail: ErrorDetails, path: Path, model: type[BaseModel] | None, hints: Hints) -> str:
     kind, context = detail["type"], detail.get("ctx", {})
     value = shown(detail["input"], path)
     if kind == "fault":
@@ -124,14 +126,14 @@ def _sentence(
     if kind == "missing":
         return "is missing; add it"
     if kind == "extra_forbidden":
-        return _unknown_key(str(path[-1]) if path else "", models.get(id(parent)), elsewhere)
+        return _unknown_key(str(path[-1]) if path else "", model, hints.elsewhere)
     if kind in _KINDS:
         return f"{value} is not {_KINDS[kind]}"
     if kind in _LIMITS:
         words, key = _LIMITS[kind]
         return f"{value} is out of range; it must be {words} {context[key]}"
     if kind in ("union_tag_invalid", "union_tag_not_found", "literal_error"):
-        return _unknown_choice(detail, replaced)
+        return _unknown_choice(detail, hints)
     if kind == "string_too_short":
         return "is empty; give it a value"
     if kind == "string_pattern_mismatch":
@@ -145,20 +147,28 @@ def _unknown_key(key: str, model: type[BaseModel] | None, elsewhere: Mapping[str
         return f"unknown key; did you mean {close}?"
     if key in elsewhere:
         return f"unknown key here; it belongs at {elsewhere[key]}"
-    return f"unknown key; known here are {', '.join(known)}" if known else "unknown key; remove it"
+    return (
+        f"unknown key; known here are {', '.join(known)}" if 0 < len(known) < _MANY_KEYS else "unknown key; remove it"
+    )
 
 
-def _unknown_choice(detail: ErrorDetails, replaced: Mapping[str, str]) -> str:
+def _selector(detail: ErrorDetails) -> str:
+    """The key by which a section says which kind it is."""
+    return "name" if "_name" in str(detail.get("ctx", {}).get("discriminator")) else "type"
+
+
+def _unknown_choice(detail: ErrorDetails, hints: Hints) -> str:
     context = detail.get("ctx", {})
+    if detail["type"] == "union_tag_not_found":
+        if not isinstance(detail["input"], dict):
+            return f"{shown(detail['input'])} is not a map of keys to values"
+        selector = _selector(detail)
+        return f"has no {selector}; add one of {', '.join(hints.choices.get(selector, ()))}"
     options = str(context.get("expected_tags") or context.get("expected", ""))
     options = options.replace("'", "").replace(", <group>", "").replace(" or ", ", ")
-    selector = "name" if "_name" in str(context.get("discriminator")) else "type"
-    if detail["type"] == "union_tag_not_found":
-        return f"needs a {selector}; one of {options}"
     chosen = str(context["tag"]) if "tag" in context else str(detail["input"])
-    label = f"{selector} " if "tag" in context else ""
-    if chosen in replaced:
-        return f'{label}"{chosen}" is no longer supported; use {replaced[chosen]}'
+    if chosen in hints.replaced:
+        return f'"{chosen}" is no longer supported; use {hints.replaced[chosen]}'
     close = nearest(chosen, options.split(", "))
     hint = f"did you mean {close}?" if close else f"use one of {options}"
-    return f'{label}"{chosen}" is not known; {hint}'
+    return f'"{chosen}" is not known; {hint}'

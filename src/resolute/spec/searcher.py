@@ -38,6 +38,7 @@ class SearcherBase(Section):
     needs_space: ClassVar[bool] = True
     """Whether it is senseless without a free hyperparameter."""
 
+    name: str
     metric: Annotated[Annotated[Text, AsPlain] | Annotated[list[Text], AsList], PlainOrList]
     smaller_is_better: Annotated[Annotated[bool, AsPlain] | Annotated[list[bool], AsList], PlainOrList] = True
     max_length: LengthOrUnits | None = None

@@ -73,7 +73,7 @@ def _plain_or_map(value: Any) -> str:
 
 
 def _short(value: float) -> float | int:
-    return int(value) if value.is_integer() else value
+    return int(value) if float(value).is_integer() else value
 
 
 # A key with two forms picks one by its shape, so that an error speaks of that form only.

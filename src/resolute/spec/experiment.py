@@ -1,0 +1,218 @@
+"""An experiment's configuration: text in, a checked and fully defaulted value out. No I/O.
+
+Both dialects of upstream's YAML are read; our own keys are marked in `docs/experiment-config.md`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError, field_validator
+
+from resolute.domain.errors import InvalidConfig
+from resolute.spec import advice, searcher, storage
+from resolute.spec.environment import BindMount, Environment, Pbs, Slurm
+from resolute.spec.hyperparameters import Categorical, Const, Hyperparameters
+from resolute.spec.length import Length, is_length
+from resolute.spec.merge import merge_configs
+from resolute.spec.policy import (
+    Integrations,
+    LogPolicy,
+    Optimizations,
+    Profiling,
+    Reproducibility,
+    RetentionPolicy,
+    Security,
+)
+from resolute.spec.problem import Hints, Problem, dotted, problems_of
+from resolute.spec.resources import Resources
+from resolute.spec.searcher import Grid, Searcher, SearcherBase
+from resolute.spec.section import AsList, AsPlain, Count, PlainOrList, Positive, Section, Text, fault
+from resolute.spec.source import Source, read_source
+from resolute.spec.storage import CheckpointStorage
+
+Period = Annotated[Length, BeforeValidator(is_length)]
+
+
+@dataclass(frozen=True)
+class ClusterDefaults:
+    """What the cluster fills in where a configuration is silent."""
+
+    checkpoint_storage: dict[str, Any]
+    resource_pool: str = "default"
+    max_slots: int | None = None
+    """Slots the pool can ever have; None: not known."""
+    runner: str = "local"
+
+
+class ExperimentConfig(Section):
+    name: Text
+    description: str | None = None
+    labels: list[str] = Field(default_factory=list)
+    workspace: str = ""
+    project: str = ""
+    entrypoint: Annotated[Annotated[Text, AsPlain] | Annotated[list[str], AsList], PlainOrList] | None = None
+    searcher: Searcher
+    hyperparameters: Hyperparameters = Field(default_factory=Hyperparameters)
+    checkpoint_storage: CheckpointStorage
+    checkpoint_policy: Literal["best", "all", "none"] = "best"
+    reproducibility: Reproducibility
+    resources: Resources = Field(default_factory=Resources)
+    environment: Environment = Field(default_factory=Environment)
+    bind_mounts: list[BindMount] = Field(default_factory=list)
+    max_restarts: Count = 5
+    min_checkpoint_period: Period = Length(batches=0)
+    min_validation_period: Period = Length(batches=0)
+    perform_initial_validation: bool = False
+    records_per_epoch: Count = 0
+    scheduling_unit: Positive = 100
+    optimizations: Optimizations = Field(default_factory=Optimizations)
+    profiling: Profiling = Field(default_factory=Profiling)
+    log_policies: list[LogPolicy] = Field(default_factory=list)
+    retention_policy: RetentionPolicy | None = None
+    preemption_timeout: Positive | None = None
+    integrations: Integrations | None = None
+    data: dict[str, Any] = Field(default_factory=dict)
+    data_layer: dict[str, Any] | None = None
+    debug: bool = False
+    security: Security | None = None
+    slurm: Slurm = Field(default_factory=Slurm)
+    pbs: Pbs = Field(default_factory=Pbs)
+    tensorboard_storage: dict[str, Any] | None = None
+    internal: dict[str, Any] | None = None
+
+    @field_validator("labels")
+    @classmethod
+    def _each_once(cls, labels: list[str]) -> list[str]:
+        return list(dict.fromkeys(labels))
+
+    @field_validator("entrypoint")
+    @classmethod
+    def _runs_something(cls, entrypoint: str | list[str] | None) -> str | list[str] | None:
+        words = [entrypoint] if isinstance(entrypoint, str) else entrypoint
+        if words is not None and not (words and words[0].strip()):
+            raise fault("is empty; write a command such as `python3 train.py`, or module:Class")
+        return entrypoint
+
+
+@dataclass(frozen=True)
+class ParsedExperiment:
+    config: ExperimentConfig
+    resolved: dict[str, Any]
+    """JSON-ready, in upstream's spelling, every default filled in: what trials are given."""
+    warnings: tuple[str, ...] = ()
+    exceeds_slots: bool = False
+    """A trial asks for more slots than its pool can ever have; `warnings` says so too."""
+
+
+def parse_experiment(
+    text: str,
+    *,
+    filename: str = "config",
+    template: dict[str, Any] | None = None,
+    overrides: Sequence[str] = (),
+    defaults: ClusterDefaults,
+    seed: int,
+    name: str,
+) -> ParsedExperiment:
+    """Read, merge, check and complete. Raises InvalidConfig with every problem found, each with its place."""
+    source = read_source(text, filename=filename, template=template, overrides=overrides)
+    raw = _completed(source.config, defaults, seed=seed, name=name)
+    config, problems = _check(raw)
+    problems = [*source.problems, *problems, *_contradictions(raw)]
+    if config is None or problems:
+        raise InvalidConfig(source.sentences(problems))
+    return _with_advice(config, source, defaults)
+
+
+def reparse(resolved: dict[str, Any]) -> ExperimentConfig:
+    """A configuration out of stored JSON. Raises InvalidConfig if this version cannot read it."""
+    config, problems = _check(resolved)
+    if config is None:
+        raise InvalidConfig([f"stored configuration: {dotted(each.path)}: {each.message}" for each in problems])
+    return config
+
+
+def _with_advice(config: ExperimentConfig, source: Source, defaults: ClusterDefaults) -> ParsedExperiment:
+    too_many_slots = list(advice.slots_advice(config.resources, defaults.max_slots))
+    notes = [
+        *advice.keys_without_effect(source.config, defaults.runner),
+        *too_many_slots,
+        *advice.search_advice(config.searcher, config.hyperparameters),
+    ]
+    return ParsedExperiment(
+        config=config,
+        resolved=config.resolved(),
+        warnings=tuple(source.sentences(notes)),
+        exceeds_slots=bool(too_many_slots),
+    )
+
+
+def _completed(config: dict[str, Any], defaults: ClusterDefaults, *, seed: int, name: str) -> dict[str, Any]:
+    """What only the cluster knows, filled in below what is written."""
+    below = {
+        "name": name,
+        "reproducibility": {"experiment_seed": seed},
+        "checkpoint_storage": defaults.checkpoint_storage,
+        "resources": {"resource_pool": defaults.resource_pool},
+    }
+    raw = merge_configs(config, below)
+    resources = raw["resources"]
+    if isinstance(resources, dict) and resources.get("resource_pool") == "":
+        resources["resource_pool"] = defaults.resource_pool
+    return raw
+
+
+def _check(raw: dict[str, Any]) -> tuple[ExperimentConfig | None, list[Problem]]:
+    models: dict[int, type[BaseModel]] = {}
+    try:
+        return ExperimentConfig.model_validate(raw, context=models), []
+    except ValidationError as error:
+        return None, problems_of(error, raw, models=models, hints=_hints())
+
+
+_SEARCHER: TypeAdapter[SearcherBase] = TypeAdapter(Searcher)
+
+
+def _contradictions(raw: dict[str, Any]) -> Iterator[Problem]:
+    """Faults between sections. Looked for even when other sections are wrong, so that one run shows all."""
+    try:
+        search = _SEARCHER.validate_python(raw.get("searcher"))
+        space = Hyperparameters.model_validate(raw.get("hyperparameters") or {})
+    except ValidationError:
+        return
+    if search.needs_space and not space.is_free:
+        yield Problem(
+            ("searcher", "name"),
+            "searches, but every hyperparameter is constant; give one a range, or use the single searcher",
+        )
+    if not isinstance(search, Grid):
+        return
+    for path, leaf in space.leaves():
+        if not isinstance(leaf, Const | Categorical) and leaf.count is None:
+            message = "is missing; a grid needs to know how many points to try"
+            yield Problem(("hyperparameters", *path, "count"), message, points_at_parent=True)
+
+
+def _hints() -> Hints:
+    homes = dict.fromkeys(ExperimentConfig.model_fields, "the top level")
+    for section, model in _SECTIONS.items():
+        for key in model.model_fields:
+            homes.setdefault(key, f"{section}.{key}")
+    return Hints(
+        elsewhere=homes,
+        replaced={**searcher.EOL, **storage.GONE},
+        choices={"name": searcher.NAMES, "type": storage.TYPES},
+    )
+
+
+_SECTIONS: dict[str, type[BaseModel]] = {
+    "optimizations": Optimizations,
+    "profiling": Profiling,
+    "environment": Environment,
+    "resources": Resources,
+    "checkpoint_storage": storage.SharedFs,
+    "searcher": searcher.AdaptiveAsha,
+    "reproducibility": Reproducibility,
+}
+"""Where a key may belong that was written in the wrong place, the likeliest first."""

@@ -1,0 +1,85 @@
+"""The smaller parts of an experiment: profiling, optimizations, log policies, retention, integrations."""
+
+import re
+import warnings
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, field_validator
+
+from resolute.spec.section import Count, Positive, Section, Text, Whole, fault
+
+
+class Reproducibility(Section):
+    experiment_seed: Annotated[int, Field(ge=0, lt=2**32)]
+
+
+class Profiling(Section):
+    enabled: bool = False
+    begin_on_batch: Count = 0
+    end_after_batch: Count | None = None
+    sync_timings: bool = True
+
+    @field_validator("end_after_batch")
+    @classmethod
+    def _ends_after_it_begins(cls, end: int | None, info: Any) -> int | None:
+        begin = info.data.get("begin_on_batch", 0)
+        if end is not None and end < begin:
+            raise fault(f"{end} is before begin_on_batch {begin}; raise it, or leave it out to profile to the end")
+        return end
+
+
+class Optimizations(Section):
+    aggregation_frequency: Positive = 1
+    average_aggregated_gradients: bool = True
+    average_training_metrics: bool = True
+    gradient_compression: bool = False
+    mixed_precision: Literal["O0", "O1", "O2", "O3"] = "O0"
+    tensor_fusion_threshold: Count = 64
+    tensor_fusion_cycle_time: Count = 1
+    auto_tune_tensor_fusion: bool = False
+    grad_updates_size_file: str | None = None
+
+
+def _plain_action(value: Any) -> Any:
+    # The first releases that had policies wrote {type: cancel_retries}.
+    return value["type"] if isinstance(value, dict) and list(value) == ["type"] else value
+
+
+class LogPolicy(Section):
+    name: Text | None = None
+    pattern: Text
+    action: Annotated[Literal["cancel_retries", "exclude_node"], BeforeValidator(_plain_action)] | None = None
+
+    @field_validator("pattern")
+    @classmethod
+    def _is_a_pattern(cls, pattern: str) -> str:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                re.compile(pattern)
+        except (re.error, OverflowError, RecursionError) as error:
+            raise fault(f'"{pattern}" is not a regular expression: {error}') from error
+        return pattern
+
+
+class RetentionPolicy(Section):
+    log_retention_days: Annotated[Whole, Field(ge=-1, le=32767)] | None = None
+
+
+class Webhooks(Section):
+    webhook_id: list[int] | None = None
+    webhook_name: list[str] | None = None
+    exclude: bool = False
+
+
+class Integrations(Section):
+    pachyderm: dict[str, Any] | None = None
+    webhooks: Webhooks | None = None
+
+
+class Kerberos(Section):
+    config_file: Text
+
+
+class Security(Section):
+    kerberos: Kerberos | None = None

@@ -1,0 +1,116 @@
+"""Where checkpoints go and which are kept: what a user may write under `checkpoint_storage`. Opens nothing."""
+
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import Discriminator, Tag, field_validator, model_validator
+
+from resolute.spec.section import Count, Section, Text, fault
+
+GONE: dict[str, str] = {"hdfs": "shared_fs with the file system mounted on every node, or s3, gcs or azure"}
+TYPES = ("shared_fs", "directory", "s3", "gcs", "azure")
+COMMON = frozenset({"save_experiment_best", "save_trial_best", "save_trial_latest"})
+"""Keys of every type: they survive a change of type when a template is merged."""
+
+
+class _Storage(Section):
+    type: str
+    save_experiment_best: Count = 0
+    save_trial_best: Count = 1
+    save_trial_latest: Count = 1
+
+
+class SharedFs(_Storage):
+    type: Literal["shared_fs"]
+    host_path: Text
+    storage_path: Text | None = None
+    propagation: Text = "rprivate"
+    container_path: Text | None = None
+    checkpoint_path: Text | None = None
+    tensorboard_path: Text | None = None
+
+    @field_validator("host_path")
+    @classmethod
+    def _is_absolute(cls, path: str) -> str:
+        if not path.startswith("/"):
+            raise fault(f'"{path}" is not an absolute path; start it with /')
+        return path
+
+    @model_validator(mode="after")
+    def _stays_below_host_path(self) -> "SharedFs":
+        if self.storage_path is None:
+            return self
+        target = PurePosixPath(self.host_path) / self.storage_path
+        if ".." in target.parts or not target.is_relative_to(self.host_path):
+            raise fault(
+                f'"{self.storage_path}" leaves host_path "{self.host_path}"; give a folder inside it', "storage_path"
+            )
+        return self
+
+
+class Directory(_Storage):
+    type: Literal["directory"]
+    container_path: Text
+
+    @field_validator("container_path")
+    @classmethod
+    def _is_absolute(cls, path: str) -> str:
+        return SharedFs._is_absolute(path)
+
+
+class _Bucket(_Storage):
+    bucket: Text
+    prefix: str | None = None
+
+    @field_validator("prefix")
+    @classmethod
+    def _stays_in_the_bucket(cls, prefix: str | None) -> str | None:
+        if prefix is not None and ".." in PurePosixPath(prefix).parts:
+            raise fault(f'"{prefix}" has .. in it; give a plain prefix such as team/checkpoints')
+        return prefix
+
+
+class S3(_Bucket):
+    type: Literal["s3"]
+    access_key: str | None = None
+    secret_key: str | None = None
+    endpoint_url: Text | None = None
+
+    @model_validator(mode="after")
+    def _keys_come_in_pairs(self) -> "S3":
+        if (self.access_key is None) != (self.secret_key is None):
+            missing = "secret_key" if self.secret_key is None else "access_key"
+            raise fault("needs both access_key and secret_key, or neither to use the machine's own", missing)
+        return self
+
+
+class Gcs(_Bucket):
+    type: Literal["gcs"]
+
+
+class Azure(_Storage):
+    type: Literal["azure"]
+    container: Text
+    connection_string: str | None = None
+    account_url: str | None = None
+    credential: str | None = None
+
+    @model_validator(mode="after")
+    def _one_address(self) -> "Azure":
+        if (self.connection_string is None) == (self.account_url is None):
+            raise fault("needs exactly one of connection_string and account_url", "account_url")
+        return self
+
+
+def _type(value: Any) -> Any:
+    return value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+
+
+CheckpointStorage: TypeAlias = Annotated[
+    Annotated[SharedFs, Tag("shared_fs")]
+    | Annotated[Directory, Tag("directory")]
+    | Annotated[S3, Tag("s3")]
+    | Annotated[Gcs, Tag("gcs")]
+    | Annotated[Azure, Tag("azure")],
+    Discriminator(_type),
+]
