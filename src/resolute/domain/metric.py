@@ -32,10 +32,13 @@ class MetricSummary:
     max: float | None = None
     last: Any = None
     type: str = "number"
+    non_finite: int = 0
+    """How many of `count` were NaN or Inf; `total` leaves them out."""
 
     @property
     def mean(self) -> float | None:
-        return self.total / self.count if self.count else None
+        finite = self.count - self.non_finite
+        return self.total / finite if finite else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,9 @@ from resolute.domain.errors import AlreadyExists, InvalidInput, NotFound
 from resolute.domain.metric import TRAINING, VALIDATION
 from resolute.engine.ports import CheckpointQuery, CheckpointView, Page
 from resolute.store.db import tables
-from resolute.store.db.paging import ordered, paged, window
+from resolute.store.db.metrics import MetricTable, finite
+from resolute.store.db.paging import batched, ordered, paged, window
 from resolute.store.db.rows import Rows
-from resolute.store.metrics.repository import MetricTable, finite
 
 _rows = Rows(tables.checkpoints, Checkpoint, key="uuid")
 _t, _e, _trials = tables.checkpoints.c, tables.experiments.c, tables.trials.c
@@ -97,13 +97,13 @@ class CheckpointTable:
     def _by_metric(self, statement: Select[Any], query: CheckpointQuery) -> Page[CheckpointView]:
         """Any other metric is looked up in the reports; the values are sorted here."""
         found = _rows.all(self._connection, statement.order_by(_t.report_time, _t.uuid))
-        reported = self._metrics.at_checkpoints(_keys(found), (VALIDATION, TRAINING))
+        reported = self._metrics.at_checkpoints([item.uuid for item in found])
         sign = -1.0 if query.descending else 1.0
 
         def place(checkpoint: Checkpoint) -> tuple[bool, float]:
-            metrics = reported.get((checkpoint.trial_id, VALIDATION, checkpoint.steps_completed), {})
-            fallback = reported.get((checkpoint.trial_id, TRAINING, checkpoint.steps_completed), {})
-            value = finite(metrics.get(query.sort_metric, fallback.get(query.sort_metric)))
+            validation = reported.get((checkpoint.uuid, VALIDATION), {})
+            training = reported.get((checkpoint.uuid, TRAINING), {})
+            value = finite(validation.get(query.sort_metric, training.get(query.sort_metric)))
             return value is None, sign * (value or 0.0)
 
         found.sort(key=place)
@@ -115,28 +115,25 @@ class CheckpointTable:
         experiments = self._by_id(_e.id, _e.config, {item.experiment_id for item in found})
         hparams = self._by_id(_trials.id, _trials.hparams, {item.trial_id for item in found})
         values = self._by_id(_t.uuid, _t.searcher_metric, {item.uuid for item in found})
-        reported = self._metrics.at_checkpoints(_keys(found), (VALIDATION, TRAINING))
+        reported = self._metrics.at_checkpoints([item.uuid for item in found])
         return [
             CheckpointView(
                 checkpoint=item,
                 experiment_config=experiments.get(item.experiment_id),
                 hparams=hparams.get(item.trial_id),
                 searcher_metric=values.get(item.uuid),
-                training_metrics=reported.get((item.trial_id, TRAINING, item.steps_completed), {}),
-                validation_metrics=reported.get((item.trial_id, VALIDATION, item.steps_completed), {}),
+                training_metrics=reported.get((item.uuid, TRAINING), {}),
+                validation_metrics=reported.get((item.uuid, VALIDATION), {}),
             )
             for item in found
         ]
 
     def _by_id(self, key: ColumnElement[Any], value: ColumnElement[Any], keys: Iterable[Any]) -> dict[Any, Any]:
         wanted = [item for item in keys if item is not None]
-        if not wanted:
-            return {}
-        return {row[0]: row[1] for row in self._connection.execute(select(key, value).where(key.in_(wanted)))}
-
-
-def _keys(found: Iterable[Checkpoint]) -> set[tuple[int, int]]:
-    return {(item.trial_id, item.steps_completed) for item in found if item.trial_id is not None}
+        found: dict[Any, Any] = {}
+        for some in batched(wanted):
+            found |= {row[0]: row[1] for row in self._connection.execute(select(key, value).where(key.in_(some)))}
+        return found
 
 
 def _sorted(statement: Select[Any], query: CheckpointQuery) -> Select[Any]:

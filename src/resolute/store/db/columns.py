@@ -5,7 +5,7 @@ Documents are JSON text written by the standard library, which keeps NaN, Infini
 """
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -13,19 +13,10 @@ from sqlalchemy import BigInteger, Dialect, String, Text
 from sqlalchemy.types import TypeDecorator
 
 from resolute.domain.allocation import NodeShare
+from resolute.store.moment import from_microseconds, to_microseconds
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 LIST_SEPARATOR = ",\n"
 """Between the elements of a tuple column. JSON escapes newlines inside strings, so an element can be searched for."""
-
-
-def to_microseconds(moment: datetime) -> int:
-    return (moment - _EPOCH) // _MICROSECOND
-
-
-def from_microseconds(value: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=value)
 
 
 class Moment(TypeDecorator[datetime]):

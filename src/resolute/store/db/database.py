@@ -18,12 +18,12 @@ from resolute.store.db.connect import Database, connect
 from resolute.store.db.experiments import ExperimentTable
 from resolute.store.db.facts import ContextTable, SettingTable, TemplateTable
 from resolute.store.db.faults import translated
+from resolute.store.db.metrics import MetricTable
 from resolute.store.db.schema import prepare
 from resolute.store.db.tasks import TaskTable
 from resolute.store.db.trials import TrialTable
 from resolute.store.db.users import UserTable
 from resolute.store.db.workspaces import WorkspaceTable
-from resolute.store.metrics.repository import MetricTable
 from resolute.store.metrics.series import SeriesCache
 
 log = logging.getLogger(__name__)
@@ -47,7 +47,8 @@ def open_store(url: str) -> "DatabaseStore":
 class DatabaseTransaction:
     """One connection inside one transaction. Not for use after its block has ended, nor by two threads."""
 
-    def __init__(self, connection: Connection, cache: SeriesCache) -> None:
+    def __init__(self, connection: Connection, cache: SeriesCache | None) -> None:
+        """Without a `cache` nothing that this transaction sees is remembered: it may be rolled back."""
         self._connection = connection
         self._cache = cache
         self._after_commit: list[Callable[[], None]] = []
@@ -128,7 +129,7 @@ class DatabaseStore:
             self._writer_thread = threading.get_ident()
             try:
                 with translated(self._database.place), self._database.writer.begin() as connection:
-                    transaction = DatabaseTransaction(connection, self._cache)
+                    transaction = DatabaseTransaction(connection, None)
                     yield transaction
             finally:
                 self._writer_thread = None

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, Subquery, Text, case, func, select, type_coerce
+from sqlalchemy import ColumnElement, Connection, Select, Subquery, Text, case, func, select, type_coerce
 
 from resolute.domain.allocation import AllocationState
 from resolute.domain.checkpoint import CheckpointState
@@ -137,7 +137,7 @@ def _best_trials(*where: ColumnElement[bool]) -> Select[Any]:
     return select(ranked.c.key, ranked.c.trial_id, ranked.c.value).where(ranked.c.n == 1)
 
 
-def _with_counts(connection: Connection, rows: Sequence[Row[Any]]) -> list[ExperimentSummary]:
+def _with_counts(connection: Connection, rows: Sequence[Any]) -> list[ExperimentSummary]:
     experiments = [_rows.read(row[_BESIDE:]) for row in rows]
     ids = [experiment.id for experiment in experiments]
     trials = _grouped(connection, _trials.experiment_id, ids, [func.count()])

@@ -1,10 +1,20 @@
-"""Pages of a sorted query. Pure but for the statements it builds."""
+"""Pages of a sorted query, and long lists of keys in pieces that a statement can hold."""
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
 from resolute.engine.ports import PageRequest
+
+T = TypeVar("T")
+_KEYS_AT_ONCE = 5000
+"""PostgreSQL takes 65,535 parameters in one statement, SQLite 32,766."""
+
+
+def batched(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    for start in range(0, len(items), _KEYS_AT_ONCE):
+        yield items[start : start + _KEYS_AT_ONCE]
 
 
 def window(page: PageRequest, total: int) -> tuple[int, int | None]:

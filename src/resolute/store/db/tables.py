@@ -284,6 +284,9 @@ metric_chunks = Table(
     Column("first_steps", BigInteger, nullable=False),
     Column("last_steps", BigInteger, nullable=False),
     Column("count", Integer, nullable=False),
+    # The least and the largest id of the reports inside.
+    Column("first_id", BigInteger, nullable=False),
+    Column("last_id", BigInteger, nullable=False),
     Column("payload", LargeBinary, nullable=False),
     Index(None, "trial_id", "group", "last_steps"),
     sqlite_autoincrement=True,

@@ -62,7 +62,8 @@ class UserTable:
 
     def settings(self, user_id: int) -> dict[str, str]:
         statement = select(_settings.key, _settings.value).where(_settings.user_id == user_id)
-        return {key: value for key, value in self._connection.execute(statement.order_by(_settings.key))}
+        rows = self._connection.execute(statement.order_by(_settings.key))
+        return {row.key: row.value for row in rows}
 
     def save_settings(self, user_id: int, settings: dict[str, str]) -> None:
         """Replace them all."""

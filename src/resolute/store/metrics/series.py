@@ -1,5 +1,132 @@
-"""Series cache."""
+"""Points of a metric in memory, so that a chart that asks again pays only for what is new. No SQL in here."""
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from resolute.domain.metric import Series
+from resolute.store.metrics.thinning import thin
+
+_BYTES_PER_POINT = 24
+CACHE_BYTES = 512 * 1024 * 1024
+"""Two series of ten million points. Filled only by what is looked at."""
+N = TypeVar("N", bound=np.generic)
+Key = tuple[int, str, str]
+Structure = tuple[tuple[int, ...], ...]
+
+
+class Points:
+    """Ascending steps with times and values, in buffers that grow at the end.
+
+    Readers slice up to the length they saw; only the holder of `SeriesCache.loading` appends.
+    """
+
+    def __init__(self) -> None:
+        self._steps = np.empty(0, dtype=np.int64)
+        self._times = np.empty(0, dtype=np.int64)
+        self._values = np.empty(0, dtype=np.float64)
+        self._odd: list[NDArray[np.int64]] = []
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    @property
+    def nbytes(self) -> int:
+        return len(self._steps) * _BYTES_PER_POINT
+
+    @property
+    def last_steps(self) -> int:
+        return int(self._steps[self._length - 1]) if self._length else -(1 << 62)
+
+    def extend(self, steps: NDArray[np.int64], times: NDArray[np.int64], values: NDArray[np.float64]) -> None:
+        end = self._length + len(steps)
+        if end > len(self._steps):
+            self._grow(max(end, len(self._steps) + len(self._steps) // 2))
+        self._steps[self._length : end] = steps
+        self._times[self._length : end] = times
+        self._values[self._length : end] = values
+        odd = np.flatnonzero(~np.isfinite(values))
+        if len(odd):
+            self._odd.append(odd + self._length)
+        self._length = end
+
+    def thinned(self, key: Key, *, max_points: int, since: int | None, until: int | None) -> Series:
+        """`since` is exclusive, `until` inclusive."""
+        length = self._length
+        steps = self._steps[:length]
+        start = 0 if since is None else int(np.searchsorted(steps, since, side="right"))
+        end = length if until is None else max(start, int(np.searchsorted(steps, until, side="right")))
+        odd = np.concatenate(self._odd) if self._odd else np.empty(0, dtype=np.int64)
+        odd = odd[(odd >= start) & (odd < end)] - start
+        kept = thin(self._values[start:end], max_points, odd) + start
+        trial_id, group, name = key
+        return Series(
+            trial_id=trial_id,
+            group=group,
+            name=name,
+            steps=steps[kept].tolist(),
+            values=self._values[kept].tolist(),
+            times=(self._times[kept] / 1e6).tolist(),
+            total_points=end - start,
+        )
+
+    def _grow(self, capacity: int) -> None:
+        self._steps = _enlarged(self._steps, capacity)
+        self._times = _enlarged(self._times, capacity)
+        self._values = _enlarged(self._values, capacity)
+
+
+def _enlarged(array: NDArray[N], capacity: int) -> NDArray[N]:
+    larger = np.empty(capacity, dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+@dataclass(slots=True)
+class Cached:
+    """Points, and up to where in the database they go."""
+
+    points: Points
+    structure: Structure
+    """What must not have changed if only new points are to be added."""
+    last_chunk: int = 0
+    last_id: int = 0
 
 
 class SeriesCache:
-    """Placeholder of the next commit."""
+    """The series looked at last, within a budget of bytes. Thread-safe."""
+
+    def __init__(self, budget: int = CACHE_BYTES) -> None:
+        self._budget = budget
+        self._entries: OrderedDict[Key, Cached] = OrderedDict()
+        self._guard = threading.Lock()
+        self._loading = [threading.Lock() for _ in range(16)]
+
+    def loading(self, key: Key) -> threading.Lock:
+        """To be held while `key` is loaded or extended, so that two askers do not load it twice."""
+        return self._loading[hash(key) % len(self._loading)]
+
+    def get(self, key: Key) -> Cached | None:
+        with self._guard:
+            entry = self._entries.get(key)
+            if entry is not None:
+                self._entries.move_to_end(key)
+            return entry
+
+    def put(self, key: Key, entry: Cached) -> None:
+        """Keep it, and let go of the ones not looked at for longest."""
+        with self._guard:
+            self._entries[key] = entry
+            self._entries.move_to_end(key)
+            size = sum(item.points.nbytes for item in self._entries.values())
+            while size > self._budget:
+                _, dropped = self._entries.popitem(last=False)
+                size -= dropped.points.nbytes
+
+    def __len__(self) -> int:
+        return len(self._entries)

@@ -1,0 +1,243 @@
+"""Takes metric reports in: chunks, heads and summaries, all in the caller's transaction.
+
+Idempotent on (trial, run, group, steps). Reports that go forward, nearly all, are stored without looking back.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, replace
+from itertools import pairwise
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
+
+from resolute.domain.metric import VALIDATION, MetricReport
+from resolute.store.db import tables
+from resolute.store.db.metric_compaction import SMALL, compact_if_due
+from resolute.store.db.upsert import upsert
+from resolute.store.metrics.chunk import Chunk, Entry, before, build, decode, encode, entries, entry_of, is_number
+from resolute.store.metrics.summary import Statistics, joined, of_chunk
+from resolute.store.metrics.supersede import Head, cutoffs
+
+_chunks, _heads, _summaries = tables.metric_chunks.c, tables.metric_heads.c, tables.metric_summaries.c
+_checkpoints, _trials, _experiments = tables.checkpoints.c, tables.trials.c, tables.experiments.c
+_HEAD_NAMES = [field.name for field in fields(Head)]
+_HEAD_COLUMNS = [_heads[name] for name in _HEAD_NAMES]
+_STATISTICS = [field.name for field in fields(Statistics)]
+_Key = tuple[int, int, str]
+
+
+def append_reports(connection: Connection, reports: Sequence[MetricReport]) -> int:
+    """Store what is new of `reports`; returns how many brought something new."""
+    batches: dict[_Key, list[MetricReport]] = {}
+    for report in reports:
+        batches.setdefault((report.trial_id, report.run_id, report.group), []).append(report)
+    heads: dict[int, list[Head]] = {}
+    for head in heads_of(connection, sorted({trial_id for trial_id, _, _ in batches})):
+        heads.setdefault(head.trial_id, []).append(head)
+    return sum(_Batch(connection, key, heads.setdefault(key[0], [])).append(batch) for key, batch in batches.items())
+
+
+def heads_of(connection: Connection, trial_ids: Sequence[int]) -> list[Head]:
+    statement = select(*_HEAD_COLUMNS).where(_heads.trial_id.in_(trial_ids))
+    return [Head(*row) for row in connection.execute(statement)]
+
+
+def searcher_metric_of(connection: Connection, trial_id: int) -> str:
+    statement = (
+        select(_experiments.searcher_metric)
+        .join(tables.trials, _trials.experiment_id == _experiments.id)
+        .where(_trials.id == trial_id)
+    )
+    return connection.execute(statement).scalar() or ""
+
+
+class _Batch:
+    """Reports of one (trial, run, group) on their way in. `heads` are the trial's, and are kept up to date."""
+
+    def __init__(self, connection: Connection, key: _Key, heads: list[Head]) -> None:
+        self._connection = connection
+        self._trial_id, self._run_id, self._group = key
+        self._heads = heads
+        self._next_id = max((head.last_id for head in heads), default=0) + 1
+
+    def append(self, reports: Sequence[MetricReport]) -> int:
+        rows = _one_per_step(entry_of(report, self._next_id + i) for i, report in enumerate(reports))
+        head = self._own_head()
+        fresh, added = rows, list[Entry]()
+        if head is not None and rows[0].steps <= head.last_steps:
+            fresh, added = self._merge_known(rows)
+        if not fresh and not added:
+            return 0
+        chunk = self._insert(fresh) if fresh else None
+        was_superseding = self._supersedes_differently(head, fresh)
+        self._save_head(head, fresh, is_changed=bool(added))
+        if was_superseding:
+            self._rebuild_summaries()
+        else:
+            self._update_summaries([part for part in (chunk, build(added) if added else None) if part is not None])
+        if self._group == VALIDATION:
+            self._tell_checkpoints([*fresh, *added])
+        return len(fresh) + len(added)
+
+    def _own_head(self) -> Head | None:
+        return next((head for head in self._group_heads() if head.run_id == self._run_id), None)
+
+    def _group_heads(self) -> list[Head]:
+        return [head for head in self._heads if head.group == self._group]
+
+    def _merge_known(self, rows: list[Entry]) -> tuple[list[Entry], list[Entry]]:
+        """Split into reports at steps not seen before, and what others add to known steps (already written)."""
+        waiting = {row.steps: row for row in rows}
+        added: list[Entry] = []
+        overlapping = (
+            select(_chunks.id, _chunks.payload)
+            .where(_chunks.trial_id == self._trial_id, _chunks.group == self._group, _chunks.run_id == self._run_id)
+            .where(_chunks.last_steps >= rows[0].steps, _chunks.first_steps <= rows[-1].steps)
+        )
+        for chunk_id, payload in self._connection.execute(overlapping).all():
+            stored = entries(decode(payload))
+            merged = [_merged(entry, waiting.pop(entry.steps, None)) for entry in stored]
+            news = [addition for _, addition in merged if addition is not None]
+            if news:
+                payload = encode(build([entry for entry, _ in merged]))
+                self._connection.execute(
+                    update(tables.metric_chunks).where(_chunks.id == chunk_id).values(payload=payload)
+                )
+                added += news
+        return sorted(waiting.values(), key=lambda row: row.steps), added
+
+    def _insert(self, rows: list[Entry]) -> Chunk:
+        chunk = build(rows)
+        self._connection.execute(
+            insert(tables.metric_chunks),
+            {
+                "trial_id": self._trial_id,
+                "run_id": self._run_id,
+                "group": self._group,
+                "first_steps": rows[0].steps,
+                "last_steps": rows[-1].steps,
+                "count": len(rows),
+                "first_id": min(row.id for row in rows),
+                "last_id": max(row.id for row in rows),
+                "payload": encode(chunk),
+            },
+        )
+        return chunk
+
+    def _save_head(self, head: Head | None, fresh: list[Entry], *, is_changed: bool) -> None:
+        known = head or Head(self._trial_id, self._group, self._run_id, 1 << 62, -(1 << 62), 0, 0)
+        changed = replace(known, revision=known.revision + is_changed)
+        if fresh:
+            changed = replace(
+                changed,
+                first_steps=min(known.first_steps, fresh[0].steps),
+                last_steps=max(known.last_steps, fresh[-1].steps),
+                count=known.count + len(fresh),
+                last_id=max(row.id for row in fresh),
+                small_chunks=known.small_chunks + (len(fresh) < SMALL),
+            )
+        changed = compact_if_due(self._connection, changed)
+        upsert(self._connection, tables.metric_heads, {name: getattr(changed, name) for name in _HEAD_NAMES})
+        self._heads[:] = [*(item for item in self._heads if item is not head), changed]
+
+    # ---------------------------------------------------------------------------------------------------- summaries
+
+    def _supersedes_differently(self, head: Head | None, fresh: list[Entry]) -> bool:
+        """Whether these rows archive some of an older run, or are archived themselves by a newer one."""
+        if not fresh:
+            return False
+        first, last = fresh[0].steps, fresh[-1].steps
+        starts_lower = head is None or first < head.first_steps
+        for other in self._group_heads():
+            if other.run_id > self._run_id and other.first_steps <= last:
+                return True
+            if other.run_id < self._run_id and starts_lower and other.last_steps >= first:
+                return True
+        return False
+
+    def _update_summaries(self, parts: list[Chunk]) -> None:
+        news: dict[str, Statistics] = {}
+        for part in parts:
+            for name, statistics in of_chunk(part).items():
+                news[name] = joined(news[name], statistics) if name in news else statistics
+        known = self._known_summaries(list(news))
+        self._put_summaries({name: joined(known[name], new) if name in known else new for name, new in news.items()})
+
+    def _known_summaries(self, names: list[str]) -> dict[str, Statistics]:
+        statement = select(_summaries.name, *(_summaries[name] for name in _STATISTICS)).where(
+            _summaries.trial_id == self._trial_id, _summaries.group == self._group, _summaries.name.in_(names)
+        )
+        return {name: Statistics(*values) for name, *values in self._connection.execute(statement)}
+
+    def _put_summaries(self, found: dict[str, Statistics]) -> None:
+        rows = [
+            {
+                "trial_id": self._trial_id,
+                "group": self._group,
+                "name": name,
+                "last_number": statistics.last if is_number(statistics.last) else None,
+                **{field: getattr(statistics, field) for field in _STATISTICS},
+            }
+            for name, statistics in found.items()
+        ]
+        upsert(self._connection, tables.metric_summaries, rows)
+
+    def _rebuild_summaries(self) -> None:
+        """From the chunks, leaving out what is archived. Happens once per restart and group."""
+        limits = cutoffs(self._group_heads())
+        statement = (
+            select(_chunks.run_id, _chunks.payload)
+            .where(_chunks.trial_id == self._trial_id, _chunks.group == self._group)
+            .order_by(_chunks.run_id, _chunks.first_steps, _chunks.id)
+        )
+        found: dict[str, Statistics] = {}
+        for run_id, payload in self._connection.execute(statement):
+            limit = limits[run_id]
+            chunk = decode(payload) if limit is None else before(decode(payload), limit)
+            if len(chunk):
+                for name, statistics in of_chunk(chunk).items():
+                    found[name] = joined(found[name], statistics) if name in found else statistics
+        stale = delete(tables.metric_summaries).where(
+            _summaries.trial_id == self._trial_id, _summaries.group == self._group
+        )
+        self._connection.execute(stale)
+        self._put_summaries(found)
+
+    def _tell_checkpoints(self, rows: list[Entry]) -> None:
+        """A checkpoint reported before its validation learns the value now."""
+        name = searcher_metric_of(self._connection, self._trial_id)
+        values = [
+            {"at": row.steps, "value": row.metrics[name]}
+            for row in rows
+            if is_number(row.metrics.get(name)) and row.metrics[name] - row.metrics[name] == 0
+        ]
+        if values:
+            same_step = (_checkpoints.trial_id == self._trial_id) & (_checkpoints.steps_completed == bindparam("at"))
+            learned = update(tables.checkpoints).where(same_step).values(searcher_metric=bindparam("value"))
+            self._connection.execute(learned, values)
+
+
+def _one_per_step(rows: Iterable[Entry]) -> list[Entry]:
+    """Sorted by step; several reports of a step become one, the first value of a name winning."""
+    found = list(rows)
+    if all(left.steps < right.steps for left, right in pairwise(found)):
+        return found
+    by_step: dict[int, Entry] = {}
+    for row in found:
+        known = by_step.get(row.steps)
+        by_step[row.steps] = row if known is None else _merged(known, row)[0]
+    return sorted(by_step.values(), key=lambda row: row.steps)
+
+
+def _merged(known: Entry, news: Entry | None) -> tuple[Entry, Entry | None]:
+    """`known` with the names that only `news` has, and those names alone; None when there are none."""
+    if news is None:
+        return known, None
+    extra: dict[str, Any] = {name: value for name, value in news.metrics.items() if name not in known.metrics}
+    is_first_batch = known.batch_metrics is None and news.batch_metrics is not None
+    if not extra and not is_first_batch:
+        return known, None
+    batch_metrics = news.batch_metrics if is_first_batch else known.batch_metrics
+    return replace(known, metrics={**known.metrics, **extra}, batch_metrics=batch_metrics), replace(
+        news, metrics=extra, batch_metrics=None
+    )

@@ -1,0 +1,102 @@
+"""Loads the points of a series from its chunks, and keeps what it loaded for the next asker."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, select
+
+from resolute.store.db import tables
+from resolute.store.db.metric_ingest import heads_of
+from resolute.store.metrics.chunk import decode_points
+from resolute.store.metrics.series import Cached, Key, Points, SeriesCache, Structure
+from resolute.store.metrics.supersede import Head, cutoffs
+
+_chunks = tables.metric_chunks.c
+Columns = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+
+
+def load_series(connection: Connection, key: Key, cache: SeriesCache | None) -> Points:
+    """All live points, ascending by step."""
+    trial_id, group, _ = key
+    heads = [head for head in heads_of(connection, [trial_id]) if head.group == group]
+    if not heads:
+        return Points()
+    if cache is None:
+        return _loaded(connection, key, heads).points
+    with cache.loading(key):
+        known = cache.get(key)
+        if known is None or not _extended(connection, key, heads, known):
+            known = _loaded(connection, key, heads)
+        cache.put(key, known)
+        return known.points
+
+
+def _loaded(connection: Connection, key: Key, heads: Sequence[Head]) -> Cached:
+    entry = Cached(Points(), _structure(heads))
+    columns = _new_columns(connection, key, heads, entry)
+    if columns is not None:
+        steps, times, values = columns
+        if not _is_ascending(steps):
+            order = np.argsort(steps, kind="stable")
+            steps, times, values = steps[order], times[order], values[order]
+        entry.points.extend(steps, times, values)
+    return entry
+
+
+def _extended(connection: Connection, key: Key, heads: Sequence[Head], entry: Cached) -> bool:
+    """Add what is new to `entry`. False: it has to be loaded again, because older points changed."""
+    if entry.structure != _structure(heads):
+        return False
+    if entry.last_id >= max(head.last_id for head in heads):
+        return True
+    columns = _new_columns(connection, key, heads, entry)
+    if columns is None:
+        return True
+    if columns[0][0] <= entry.points.last_steps or not _is_ascending(columns[0]):
+        return False
+    entry.points.extend(*columns)
+    return True
+
+
+def _structure(heads: Sequence[Head]) -> Structure:
+    """Everything but the growth of the newest run."""
+    *older, newest = sorted(heads, key=lambda head: head.run_id)
+    frozen = [(head.run_id, head.first_steps, head.last_steps, head.count, head.revision) for head in older]
+    return (*frozen, (newest.run_id, newest.first_steps, newest.revision))
+
+
+def _new_columns(connection: Connection, key: Key, heads: Sequence[Head], entry: Cached) -> Columns | None:
+    """Points of reports that `entry` has not seen, and move its marks. A merged chunk may bring back old ones."""
+    trial_id, group, name = key
+    limits = cutoffs(heads)
+    statement = (
+        select(_chunks.id, _chunks.run_id, _chunks.payload)
+        .where(_chunks.trial_id == trial_id, _chunks.group == group, _chunks.id > entry.last_chunk)
+        .order_by(_chunks.run_id, _chunks.first_steps)
+    )
+    seen_id = entry.last_id
+    parts: list[tuple[NDArray[Any], ...]] = []
+    for chunk_id, run_id, payload in connection.execute(statement):
+        entry.last_chunk = max(entry.last_chunk, chunk_id)
+        points = decode_points(payload, name)
+        if points is not None:
+            parts.append(_unseen_and_live(points, seen_id, limits[run_id]))
+    entry.last_id = max(head.last_id for head in heads)
+    if not sum(len(part[0]) for part in parts):
+        return None
+    steps, times, values = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return steps, times, values
+
+
+def _unseen_and_live(points: tuple[NDArray[Any], ...], seen_id: int, cutoff: int | None) -> tuple[NDArray[Any], ...]:
+    ids, steps, times, values = points
+    keep = ids > seen_id
+    if cutoff is not None:
+        keep &= steps < cutoff
+    return (steps, times, values) if keep.all() else (steps[keep], times[keep], values[keep])
+
+
+def _is_ascending(steps: NDArray[np.int64]) -> bool:
+    return bool((steps[1:] > steps[:-1]).all())
