@@ -90,7 +90,8 @@ def test_a_validation_sent_twice_counts_once(world) -> None:
 
 
 def test_promotion_gives_the_slots_back_until_the_searcher_wants_more(world) -> None:
-    experiment = world.create(ASHA.replace("divisor: 2", "divisor: 2\n  stop_once: false"))
+    older_dialect = ASHA.replace("max_time: 8", "max_length: {batches: 8}").replace("  time_metric: epochs\n", "")
+    experiment = world.create(older_dialect)
     world.tick()
     first, second = world.trials(experiment.id)[:2]
 
