@@ -19,13 +19,18 @@ from urllib.parse import quote, unquote
 from resolute.domain.errors import InvalidInput, Unavailable
 from resolute.domain.node import DeviceType, Node
 from resolute.engine.ports import Gang, GangStatus
+from resolute.runners import environments
+from resolute.runners.environments import Environment
 from resolute.runners.rendering import render_gang, without_secrets
+from resolute.runners.shepherd.entrypoint import plain_python
 from resolute.runners.shepherd.identity import ProcessIdentity, identity_of
 from resolute.runners.shepherd.run_directory import Exit, RunDirectory
 from resolute.runners.shepherd.session import FORCE_SIGNAL
 from resolute.runners.slots import host_name, local_node, usable_cores
+from resolute.runners.zygote import BOOT_SCRIPT, ZygotePool, spawn
 
-_BOOT = Path(__file__).parent / "zygote_main.py"
+WARM_MODULES = ("numpy", "torch")
+_CAN_BE_WARM = sys.platform == "linux"
 _LOST = GangStatus(is_lost=True, reason="Its processes are gone and left no exit code: the machine was restarted.")
 _NOT_INHERITED = ("RESOLUTE_", "DET_")
 
@@ -36,7 +41,11 @@ class LocalRunner:
     def __init__(self, *, home: Path, slots: int | None = None, node_id: str | None = None, warm: bool = True) -> None:
         self._runs = home / "runs"
         self._runs.mkdir(parents=True, exist_ok=True)
+        self._envs = home / "envs"
         self._node = local_node(node_id or host_name(), slots, os.environ)
+        self._zygotes = ZygotePool(modules=WARM_MODULES, env=os.environ, home=home) if warm and _CAN_BE_WARM else None
+        if self._zygotes is not None:
+            self._zygotes.get(sys.executable)
         self._lock = threading.Lock()
         self._spawned: set[int] = set()
         self._launched: dict[str, ProcessIdentity] = {}
@@ -48,7 +57,8 @@ class LocalRunner:
 
     def render(self, gang: Gang) -> dict[str, Any]:
         rendered = render_gang(gang)
-        rendered["env"] = without_secrets(self._env(gang, inherited={}))
+        environment = environments.resolve(gang.environment, envs=self._envs)
+        rendered["env"] = without_secrets(self._env(gang, environment, inherited={}))
         rendered["run_directory"] = str(self._run(gang.allocation_id).path)
         return rendered
 
@@ -61,9 +71,10 @@ class LocalRunner:
             raise InvalidInput(
                 f"Allocation {handle} spans {len(gang.shares)} nodes; the local runner has one. Ask for fewer slots."
             )
+        environment = environments.resolve(gang.environment, envs=self._envs)
         try:
-            run.prepare(self._request(gang), gang.context)
-            shepherd = self._launch(run)
+            run.prepare(self._request(gang, environment), gang.context)
+            shepherd = identity_of(self._launch(run, gang, environment))
         except OSError as error:
             raise Unavailable(f"{run.path} cannot be written: {error.strerror or error}. Free some space.") from error
         with self._lock:
@@ -92,8 +103,13 @@ class LocalRunner:
         return [handle for handle, status in self.poll(handles).items() if _is_running(status)]
 
     def close(self, *, stop_gangs: bool) -> None:
-        if not stop_gangs:
-            return
+        if stop_gangs:
+            self._stop_all()
+        if self._zygotes is not None:
+            self._zygotes.close()
+        self._reap()
+
+    def _stop_all(self) -> None:
         for handle in self.running():
             self.stop(handle, force=True)
         deadline = time.monotonic() + 10.0
@@ -139,27 +155,26 @@ class LocalRunner:
             shepherd = self._launched.get(handle)
         return (shepherd is not None and shepherd.is_alive) or not run.give_up()
 
-    def _launch(self, run: RunDirectory) -> ProcessIdentity:
-        errors = os.open(run.path / "shepherd.err", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-        try:
-            pid = os.posix_spawn(
-                sys.executable,
-                [sys.executable, "-I", "-S", str(_BOOT), "shepherd", str(run.path)],
-                os.environ,
-                setsid=True,
-                file_actions=[
-                    (os.POSIX_SPAWN_DUP2, null, 0),
-                    (os.POSIX_SPAWN_DUP2, null, 1),
-                    (os.POSIX_SPAWN_DUP2, errors, 2),
-                ],
-            )
-        finally:
-            os.close(errors)
-            os.close(null)
-        with self._lock:
-            self._spawned.add(pid)
-        return identity_of(pid)
+    def _launch(self, run: RunDirectory, gang: Gang, environment: Environment) -> int:
+        pid = self._launch_warm(run, gang, environment)
+        if pid is None:
+            # Neither site-packages nor the caller's PYTHON* variables concern a shepherd that starts others.
+            arguments = [sys.executable, "-I", "-S", str(BOOT_SCRIPT), "shepherd", str(run.path)]
+            pid = spawn(arguments, os.environ, errors=run.path / "shepherd.err")
+            with self._lock:
+                self._spawned.add(pid)
+        return pid
+
+    def _launch_warm(self, run: RunDirectory, gang: Gang, environment: Environment) -> int | None:
+        if self._zygotes is None:
+            return None
+        runs_in_it = environment.is_ready and environment.can_be_warm and plain_python(gang.entrypoint) is not None
+        if runs_in_it and environment.python != sys.executable:
+            pid = self._zygotes.get(environment.python).launch(run.path)
+            if pid is not None:
+                return pid
+        # Also where nothing is run in it: forking a shepherd is cheaper than starting one.
+        return self._zygotes.get(sys.executable).launch(run.path)
 
     def _reap(self) -> None:
         """Shepherds that this master executed itself are its children; their exit codes mean nothing."""
@@ -170,20 +185,20 @@ class LocalRunner:
                         continue
                 self._spawned.discard(pid)
 
-    def _request(self, gang: Gang) -> dict[str, Any]:
+    def _request(self, gang: Gang, environment: Environment) -> dict[str, Any]:
         return {
             "allocation_id": gang.allocation_id,
             "entrypoint": gang.entrypoint,
-            "env": self._env(gang, inherited=dict(os.environ)),
+            "env": self._env(gang, environment, inherited=dict(os.environ)),
+            "build": environment.build.as_json() if environment.build is not None else None,
             "files": gang.files,
             "bind_mounts": gang.bind_mounts,
             "log_path": gang.log_path,
         }
 
-    def _env(self, gang: Gang, *, inherited: dict[str, str]) -> dict[str, str]:
+    def _env(self, gang: Gang, environment: Environment, *, inherited: dict[str, str]) -> dict[str, str]:
         """What the entrypoint sees: the master's own environment without its secrets, ours, then the gang's."""
         env = {name: value for name, value in inherited.items() if not name.startswith(_NOT_INHERITED)}
-        own_bin = str(Path(sys.executable).parent)
         slots = {slot.id: slot for slot in self._node.slots}
         held = [slots[number] for share in gang.shares for number in share.slot_ids if number in slots]
         env["PYTHONUNBUFFERED"] = "1"
@@ -191,7 +206,7 @@ class LocalRunner:
         if any(slot.type is DeviceType.CUDA for slot in self._node.slots):
             env["CUDA_VISIBLE_DEVICES"] = ",".join(dict.fromkeys(slot.uuid for slot in held))
         env.update(gang.env)
-        env["PATH"] = os.pathsep.join([own_bin, env.get("PATH", os.defpath)])
+        env["PATH"] = os.pathsep.join([str(Path(environment.python).parent), env.get("PATH", os.defpath)])
         return env
 
 

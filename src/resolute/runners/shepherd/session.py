@@ -21,7 +21,9 @@ from resolute.domain.errors import ResoluteError
 from resolute.domain.log import LogLevel, LogStream
 from resolute.runners.context import unpack_context
 from resolute.runners.shepherd.entrypoint import PythonCommand, can_run_here, command_of, plain_python
+from resolute.runners.shepherd.environment import build_from_json, ensure_built
 from resolute.runners.shepherd.identity import identity_of
+from resolute.runners.shepherd.mounts import mount
 from resolute.runners.shepherd.run_directory import Exit, RunDirectory
 from resolute.runners.shepherd.task_log import UNFINISHED_LINE_S, OutputStream, TaskLog, now_us
 
@@ -122,8 +124,10 @@ class _Session:
 
     def run(self) -> Exit:
         _adopt_orphans()
+        self._build_environment()
         self._unpack()
         self._write_files()
+        mount(self._request["bind_mounts"], work=self._run.work, say=self._log.say)
         hook = self._run.work / "startup-hook.sh"
         if hook.is_file():
             code = self._watch(self._execute(["sh", str(hook)]))
@@ -133,6 +137,23 @@ class _Session:
                 return Exit(code, reason)
         self._check_orders()
         return self._run_entrypoint()
+
+    def _build_environment(self) -> None:
+        if self._request["build"] is not None:
+            build = build_from_json(self._request["build"])
+            ensure_built(build, execute=self._execute_and_listen, say=self._log.say, wait=self._wait)
+
+    def _execute_and_listen(self, argv: list[str]) -> tuple[int, str]:
+        self._check_orders()
+        heard: list[bytes] = []
+        code = self._watch(self._execute(argv), heard=heard)
+        if code in (128 + signal.SIGTERM, 128 + signal.SIGKILL):
+            raise Stopped(code - 128)
+        return code, b"".join(heard).decode(errors="replace")
+
+    def _wait(self, seconds: float) -> None:
+        select.select([self._signals.wakeups], [], [], seconds)
+        self._check_orders()
 
     def _unpack(self) -> None:
         self._run.work.mkdir(exist_ok=True)
@@ -165,6 +186,7 @@ class _Session:
         if (
             self._in_process is not None
             and command is not None
+            and (command.is_module or (self._run.work / command.target).is_file())
             and can_run_here(command, self._env, executable=sys.executable, own_env=self._own_env)
         ):
             return self._fork(command, self._in_process)
@@ -199,14 +221,15 @@ class _Session:
         process.returncode = 0  # waited for here, not by the Popen object
         return _Child(process.pid, os.dup(process.stdout.fileno()), os.dup(process.stderr.fileno()))
 
-    def _watch(self, child: "_Child") -> int:
-        """Copy output and pass signals on until the process and everything it left behind are gone."""
+    def _watch(self, child: "_Child", heard: list[bytes] | None = None) -> int:
+        """Copy output and pass signals on until the process and everything it left behind are gone. What it writes
+        to standard error is also added to `heard`."""
         streams = {child.out: OutputStream(LogStream.STDOUT), child.err: OutputStream(LogStream.STDERR)}
         for descriptor in streams:
             _widen(descriptor)
         exit_code: int | None = None
         while streams or exit_code is None:
-            self._copy_output(streams)
+            self._copy_output(streams, child.err, heard)
             for number in self._signals.take():
                 _kill_group(child.pid, signal.SIGKILL if number == FORCE_SIGNAL else number)
                 if number == FORCE_SIGNAL:
@@ -219,7 +242,7 @@ class _Session:
                     _kill_descendants()
         return exit_code
 
-    def _copy_output(self, streams: dict[int, OutputStream]) -> None:
+    def _copy_output(self, streams: dict[int, OutputStream], err: int, heard: list[bytes] | None) -> None:
         waiting = any(stream.is_pending for stream in streams.values())
         timeout = UNFINISHED_LINE_S if waiting else 60.0
         ready, _, _ = select.select([*streams, self._signals.wakeups], [], [], timeout)
@@ -230,6 +253,8 @@ class _Session:
                 records += stream.flush(timestamp_us=timestamp_us, now=now)
                 continue
             chunk = os.read(descriptor, _READ_BYTES)
+            if heard is not None and descriptor == err:
+                heard.append(chunk)
             if chunk:
                 records += stream.feed(chunk, timestamp_us=timestamp_us, now=now)
             else:
