@@ -1,8 +1,8 @@
 """A whole platform in memory: real store and engine, a fake runner, and a clock that stands still until told."""
 
 import uuid
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,6 @@ class World:
     started_at: datetime
     user: User
     home: Path
-    reported: dict[int, int] = field(default_factory=dict)
 
     def create(self, config: str = CONFIG, **options: Any) -> Experiment:
         return create_experiment(self.platform, user=self.user, config_text=config, **options).experiment
@@ -133,25 +132,41 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
+def make_world(tmp_path: Path) -> Iterator[Callable[[], World]]:
+    made: list[World] = []
+
+    def make() -> World:
+        made.append(_new_world(tmp_path / str(len(made))))
+        return made[-1]
+
+    yield make
+    for world in made:
+        world.platform.store.close()
+
+
+@pytest.fixture
+def world(make_world: Callable[[], World]) -> World:
+    return make_world()
+
+
+def _new_world(home: Path) -> World:
     clock = Clock()
     runner = FakeRunner(2)
     store = open_store("sqlite://")
     platform = Platform(
         store=store,
         runner=runner,
-        logs=FileLogs(tmp_path / "logs"),
+        logs=FileLogs(home / "logs"),
         blobs=open_blobs,
         clock=clock,
         config=MasterConfig(
-            home=tmp_path,
+            home=home,
             cluster_id="c",
-            checkpoint_storage={"type": "shared_fs", "host_path": str(tmp_path / "checkpoints")},
+            checkpoint_storage={"type": "shared_fs", "host_path": str(home / "checkpoints")},
         ),
     )
     prepare(platform)
     with store.read() as tx:
         user = tx.users.by_name("determined")
     assert user is not None
-    yield World(platform, runner, clock, clock.now, user, tmp_path)
-    store.close()
+    return World(platform, runner, clock, clock.now, user, home)
