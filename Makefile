@@ -9,7 +9,7 @@ export UV_COMPILE_BYTECODE := 1
 # Compiled modules halve the start of every process, whatever the surrounding shell prefers.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup up demo check test test-all ui bench bench-search format lock clean
+.PHONY: help setup up demo check test test-all ui browser bench bench-search format lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -31,8 +31,36 @@ $(VENV)/.ready: $(VENV)/bin/uv requirements/dev.txt pyproject.toml
 	$(BIN)/uv pip sync --quiet --python .venv-judge/bin/python requirements/judge.txt
 	@touch $@
 
-up: setup ## run the platform in the foreground
+# Peers that benchmarks run beside us.
+.venv-peers/.ready: $(VENV)/.ready requirements/peers.txt
+	$(BIN)/uv venv --quiet --allow-existing .venv-peers --python $(BIN)/python
+	$(BIN)/uv pip sync --quiet --python .venv-peers/bin/python requirements/peers.txt
+	@touch $@
+
+STATIC := src/resolute/server/static
+WEB_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print)
+
+ui: $(STATIC)/.ready ## build the web UI into the package
+
+$(STATIC)/.ready: $(VENV)/.ready $(WEB_SOURCES)
+	cd web && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --no-audit --no-fund --silent && PATH="$(CURDIR)/$(BIN):$$PATH" npm run --silent build
+	@touch $@
+
+# Browser tests need a Chromium. It is installed where we may, and the tests say that they are skipped where we may not.
+browser:
+	@command -v chromium >/dev/null || { \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
+		echo "SKIPPED: browser tests, because there is no chromium and it could not be installed (needs root and apt-get)."
+
+up: setup ui ## run the platform in the foreground
 	$(BIN)/resolute up
+
+demo: setup ui ## the main job on this machine, then stay up to look around
+	$(BIN)/python examples/demo.py
+
+bench: setup .venv-peers/.ready ## the core beside its peers, as ratios
+	$(BIN)/python -m benchmarks.platform.run
 
 format: setup ## format the code
 	$(BIN)/ruff format src tests benchmarks examples
@@ -45,11 +73,11 @@ check: setup ## format, lint, types, layers, unit tests
 	$(BIN)/mypy
 	$(BIN)/pytest -q -n 2 tests/unit
 
-test: setup .venv-judge/.ready ## everything, from nothing
+test: setup .venv-judge/.ready ui browser ## everything, from nothing
 	$(MAKE) --no-print-directory check
 	$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow" tests/contract tests/api tests/e2e
 
-test-all: setup .venv-judge/.ready ## also the suites that take minutes
+test-all: setup .venv-judge/.ready ui browser ## also the suites that take minutes
 	$(MAKE) --no-print-directory check
 	$(BIN)/pytest -q -n 2 --dist loadfile tests/contract tests/api tests/e2e
 
