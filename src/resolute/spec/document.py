@@ -43,8 +43,7 @@ def read_document(text: str) -> Document:
         if node is not None:
             document.value = _Builder(document).build(node, ())
     except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        document.syntax_line = mark.line + 1 if mark is not None else None
+        document.syntax_line = _syntax_line(error, text)
         document.problems.append(Problem((), _syntax_sentence(error, text, document.syntax_line)))
     except (YAMLError, ValueError) as error:
         document.problems.append(Problem((), f"is not YAML: {str(error).splitlines()[0]}"))
@@ -145,6 +144,13 @@ def _integer(text: str) -> int:
     plain = text.replace("_", "")
     # 0o17 and 0x1f say their base; 017 is a decimal number with a leading zero.
     return int(plain, 0) if re.match(r"[+-]?0[oxb]", plain) else int(plain)
+
+
+def _syntax_line(error: MarkedYAMLError, text: str) -> int | None:
+    """Where to look: a bracket or quote left open is better found at its start than at the end of the file."""
+    marks = [mark for mark in (error.problem_mark, error.context_mark) if mark is not None]
+    inside = [mark for mark in marks if mark.line < len(text.splitlines())]
+    return next((mark.line + 1 for mark in inside or marks), None)
 
 
 def _syntax_sentence(error: MarkedYAMLError, text: str, line: int | None) -> str:

@@ -6,16 +6,18 @@ trials are stopped, never promoted. Resolved, `stop_once` alone says which of th
 
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import Discriminator, Field, Tag, field_validator, model_serializer, model_validator
 
 from resolute.spec.length import Length, LengthOrUnits
 from resolute.spec.section import (
     AsList,
+    AsMap,
     AsPlain,
     Count,
     Fraction,
     Number,
     PlainOrList,
+    PlainOrMap,
     Positive,
     Section,
     Text,
@@ -124,6 +126,20 @@ class Grid(SearcherBase):
     max_concurrent_trials: Count = 16
 
 
+class Patience(Section):
+    """A trial is spared at its first `rungs`, and until it has trained this long."""
+
+    rungs: Count | None = None
+    batches: Count | None = None
+    records: Count | None = None
+    epochs: Count | None = None
+    time: Count | None = None
+
+    @model_serializer
+    def _only_what_was_given(self) -> dict[str, int]:
+        return {key: value for key in type(self).model_fields if (value := getattr(self, key)) is not None}
+
+
 class _Halving(SearcherBase):
     """What the halving family shares. `stop_once` false: trials wait at a rung and the best are promoted."""
 
@@ -131,8 +147,8 @@ class _Halving(SearcherBase):
     divisor: Number = 4
     max_concurrent_trials: Count = 16
     stop_once: bool = False
-    patience: Count = 0
-    """Validations for which a trial below the cut may go on before it is stopped."""
+    patience: Annotated[Annotated[Count, AsPlain] | Annotated[Patience, AsMap], PlainOrMap] | None = None
+    """For models that learn late: rungs at which no trial is stopped, or a map such as {epochs: 10}."""
 
     @classmethod
     def prepared(cls, data: dict[str, Any]) -> dict[str, Any]:
@@ -163,18 +179,22 @@ class AsyncHalving(_Halving):
     num_rungs: Positive
 
 
-class AdaptiveAsha(_Halving):
-    name: Literal["adaptive_asha"]
+class _Adaptive(_Halving):
+    """Several brackets of halving at once, from patient to strict."""
+
     mode: Literal["aggressive", "standard", "conservative"] = "standard"
     max_rungs: Positive = 5
     bracket_rungs: list[Positive] = Field(default_factory=list)
 
 
-class AdaptiveTpe(_Halving):
+class AdaptiveAsha(_Adaptive):
+    name: Literal["adaptive_asha"]
+
+
+class AdaptiveTpe(_Adaptive):
     """Our own: the stopping of adaptive_asha, with a model of past trials choosing the next."""
 
     name: Literal["adaptive_tpe"]
-    max_rungs: Positive = 5
     startup_trials: Positive = 10
     """Trials drawn at random before the model is asked."""
     stop_once: bool = True
