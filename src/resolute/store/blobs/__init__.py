@@ -1,1 +1,5 @@
-"""Checkpoint files in local folders and object stores."""
+"""Checkpoint files in local folders and object stores, through obstore. No database and no training code."""
+
+from resolute.store.blobs.storage import ObjectBlobs, open_blobs
+
+__all__ = ["ObjectBlobs", "open_blobs"]
