@@ -1,0 +1,1 @@
+"""PyTorch training: a Trial says what to train, a Trainer runs it anywhere."""
