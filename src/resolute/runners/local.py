@@ -29,7 +29,9 @@ from resolute.runners.shepherd.session import FORCE_SIGNAL
 from resolute.runners.slots import host_name, local_node, usable_cores
 from resolute.runners.zygote import BOOT_SCRIPT, ZygotePool, spawn
 
-WARM_MODULES = ("numpy", "torch")
+WARM_MODULES = ("numpy.random", "torch")
+HARNESS_INFO_FILE = "info/cluster.json"
+_HARNESS_INFO = Path(__file__).parent / "harness_info"
 _CAN_BE_WARM = sys.platform == "linux"
 _LOST = GangStatus(is_lost=True, reason="Its processes are gone and left no exit code: the machine was restarted.")
 _NOT_INHERITED = ("RESOLUTE_", "DET_")
@@ -206,6 +208,10 @@ class LocalRunner:
         if any(slot.type is DeviceType.CUDA for slot in self._node.slots):
             env["CUDA_VISIBLE_DEVICES"] = ",".join(dict.fromkeys(slot.uuid for slot in held))
         env.update(gang.env)
+        if HARNESS_INFO_FILE in gang.files:
+            env["RESOLUTE_INFO_DIR"] = str((self._run(gang.allocation_id).files / HARNESS_INFO_FILE).parent)
+            own_path = [env["PYTHONPATH"]] if env.get("PYTHONPATH") else []
+            env["PYTHONPATH"] = os.pathsep.join([str(_HARNESS_INFO), *own_path])
         env["PATH"] = os.pathsep.join([str(Path(environment.python).parent), env.get("PATH", os.defpath)])
         return env
 

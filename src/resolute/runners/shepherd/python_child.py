@@ -75,7 +75,6 @@ def _set_arguments(command: PythonCommand, base_path: list[str]) -> None:
     sys.path[:] = [first, *extra, *base_path]
     sys.argv[:] = ["-m" if command.is_module else command.target, *command.arguments]
     sys.orig_argv[:] = command.argv
-    sys.path_importer_cache.clear()
 
 
 def _python_path() -> list[str]:
