@@ -15,6 +15,10 @@ from resolute.spec.wire.enums import (
 from resolute.spec.wire.paging import Pagination
 
 
+API_VERSION = "0.38.1"
+"""The dialect of the API; clients compare it with their own version."""
+
+
 class Info(Wire):
     """`GET /info`, the one message that is snake_case on the wire."""
 
@@ -24,6 +28,7 @@ class Info(Wire):
     cluster_id: str
     master_id: str
     cluster_name: str = ""
+    resolute_version: str = ""
 
 
 class Health(Wire):

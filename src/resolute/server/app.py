@@ -1,0 +1,76 @@
+"""The application: every route behind one gate and one authentication, around one platform. Starts nothing."""
+
+import re
+from collections.abc import Iterable
+
+from fastapi import Depends, FastAPI
+from fastapi.routing import APIRoute
+
+from resolute.engine.platform import Platform
+from resolute.server import events
+from resolute.server.auth import Tokens, authenticate
+from resolute.server.errors import add_error_handlers
+from resolute.server.gate import Gate
+from resolute.server.logbook import Logbook
+from resolute.server.routes import (
+    checkpoints,
+    cluster,
+    experiments,
+    logs,
+    master,
+    metrics,
+    reports,
+    tasks,
+    trials,
+    users,
+    web,
+)
+from resolute.server.state import ServerState
+from resolute.server.watch import Watches
+from resolute.version import __version__
+
+# Fixed paths stand before those with a parameter in the same place.
+_ROUTERS = (
+    master.router,
+    users.router,
+    experiments.router,
+    metrics.router,
+    trials.router,
+    reports.router,
+    checkpoints.router,
+    logs.router,
+    tasks.router,
+    cluster.router,
+    events.router,
+    web.router,
+)
+
+
+def create_app(platform: Platform, *, logbook: Logbook | None = None, allowed_hosts: Iterable[str] = ()) -> FastAPI:
+    logbook = logbook or Logbook()
+    app = FastAPI(
+        title="Resolute",
+        version=__version__,
+        openapi_url=None,
+        dependencies=[Depends(authenticate)],
+        generate_unique_id_function=operation_id,
+    )
+    app.state.platform = platform
+    app.state.tokens = Tokens(platform)
+    app.state.server = ServerState(
+        tokens=app.state.tokens,
+        watches=Watches(platform.bus),
+        logbook=logbook,
+        started_at=platform.clock(),
+    )
+    logbook.on_line = lambda: platform.bus.publish("master/log")
+    add_error_handlers(app)
+    for router in _ROUTERS:
+        app.include_router(router)
+    app.add_middleware(Gate, hosts=tuple(allowed_hosts))
+    return app
+
+
+def operation_id(route: APIRoute) -> str:
+    """`get_experiment` is GetExperiment, the name that clients generated from this API use."""
+    return re.sub(r"(?:^|_)([a-z0-9])", lambda letter: letter[1].upper(), route.name)

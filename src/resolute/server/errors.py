@@ -1,0 +1,124 @@
+"""From a domain error to an HTTP answer, in the shape that clients of this API parse. Adds no errors of its own.
+
+The body is `{"error": {"code", "reason", "error", "type"}}`: a gRPC status number and name, the sentence for people,
+and our stable word for programs.
+"""
+
+import logging
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from resolute.domain.errors import (
+    AlreadyExists,
+    CheckpointDamaged,
+    EnvironmentFailed,
+    Fenced,
+    Forbidden,
+    IllegalTransition,
+    InvalidInput,
+    NotFound,
+    NotSupported,
+    ResoluteError,
+    TooLarge,
+    Unauthenticated,
+    Unavailable,
+)
+
+log = logging.getLogger(__name__)
+
+# HTTP status, gRPC number, gRPC name. The first class that matches decides, so narrow ones stand first.
+STATUSES: dict[type[ResoluteError], tuple[int, int, str]] = {
+    TooLarge: (413, 8, "ResourceExhausted"),
+    InvalidInput: (400, 3, "InvalidArgument"),
+    NotFound: (404, 5, "NotFound"),
+    AlreadyExists: (409, 6, "AlreadyExists"),
+    Fenced: (409, 10, "Aborted"),
+    IllegalTransition: (400, 9, "FailedPrecondition"),
+    Unauthenticated: (401, 16, "Unauthenticated"),
+    Forbidden: (403, 7, "PermissionDenied"),
+    Unavailable: (503, 14, "Unavailable"),
+    NotSupported: (501, 12, "Unimplemented"),
+    CheckpointDamaged: (500, 15, "DataLoss"),
+    EnvironmentFailed: (500, 2, "Unknown"),
+    ResoluteError: (500, 13, "Internal"),
+}
+_FROM_HTTP: dict[int, type[ResoluteError]] = {
+    401: Unauthenticated,
+    403: Forbidden,
+    404: NotFound,
+    413: TooLarge,
+    501: NotSupported,
+    503: Unavailable,
+}
+
+
+def answer(error: ResoluteError) -> JSONResponse:
+    status, _, _ = status_of(error)
+    return JSONResponse(body_of(error), status_code=status)
+
+
+def status_of(error: ResoluteError) -> tuple[int, int, str]:
+    return next(status for kind, status in STATUSES.items() if isinstance(error, kind))
+
+
+def body_of(error: ResoluteError) -> dict[str, Any]:
+    _, number, reason = status_of(error)
+    return {"error": {"code": number, "reason": reason, "error": str(error), "type": error.code}}
+
+
+def stream_line_of(error: ResoluteError) -> dict[str, Any]:
+    """The last line of a stream that failed on the way."""
+    status, number, reason = status_of(error)
+    return {
+        "error": {"grpcCode": number, "httpCode": status, "message": str(error), "httpStatus": reason, "details": []}
+    }
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    app.add_exception_handler(ResoluteError, _domain_error)
+    app.add_exception_handler(RequestValidationError, _invalid_request)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _bug)
+
+
+async def _domain_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, ResoluteError)
+    return answer(error)
+
+
+async def _invalid_request(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    return answer(InvalidInput(f"{request.method} {request.url.path}: " + "; ".join(_sentences(error))))
+
+
+def _sentences(error: RequestValidationError) -> list[str]:
+    sentences = []
+    for problem in error.errors():
+        place = ".".join(str(part) for part in problem["loc"] if part != "body") or "the body"
+        given = f", got {problem['input']!r:.80}" if problem["type"] not in ("missing", "json_invalid") else ""
+        sentences.append(f"{place}: {problem['msg'].lower()}{given}")
+    return sentences
+
+
+async def _http_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    kind = _FROM_HTTP.get(error.status_code, InvalidInput)
+    sentence = str(error.detail)
+    if error.status_code in (404, 405):
+        sentence = (
+            f"This master has no {request.method} {request.url.path}. Check the address and the client's version."
+        )
+    response = JSONResponse(body_of(kind(sentence)), status_code=error.status_code)
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def _bug(request: Request, error: Exception) -> JSONResponse:
+    log.error("%s %s failed: %r", request.method, request.url.path, error)
+    return answer(
+        ResoluteError("The master met an unexpected error; its log has the details (`resolute master logs`).")
+    )

@@ -1,0 +1,313 @@
+"""The master's process: joins store, runner, engine and app, serves in the foreground, and stops cleanly."""
+
+import contextlib
+import fcntl
+import getpass
+import ipaddress
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+
+from resolute.domain.errors import InvalidInput, ResoluteError, Unavailable
+from resolute.engine import accounts
+from resolute.engine.allocations import pending_preemption
+from resolute.engine.loop import EngineLoop
+from resolute.engine.platform import MasterConfig, Platform
+from resolute.engine.ports import Store
+from resolute.engine.workspaces import ensure_default_workspace
+from resolute.runners.local import LocalRunner
+from resolute.server.app import create_app
+from resolute.server.logbook import Logbook, keep_log
+from resolute.store.blobs import open_blobs
+from resolute.store.db.database import open_store
+from resolute.store.logs import FileLogs
+
+log = logging.getLogger(__name__)
+
+DEFAULT_PORT = 8080
+LEAVE_WITHIN_S = 60.0
+"""How long trials may take to checkpoint when the master stops them."""
+_CLOSE_WITHIN_S = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What `resolute up` was given."""
+
+    host: str = "127.0.0.1"
+    port: int = DEFAULT_PORT
+    """0: any free one."""
+    home: Path | None = None
+    slots: int | None = None
+    db: str | None = None
+    stop_trials: bool = False
+    admin_password: str | None = None
+    initial_password: str | None = None
+    allowed_hosts: Sequence[str] = ()
+    warm: bool = True
+
+
+def run(
+    *,
+    host: str = "127.0.0.1",
+    port: int = DEFAULT_PORT,
+    home: str | Path | None = None,
+    slots: int | None = None,
+    db: str | None = None,
+    stop_trials: bool = False,
+    admin_password: str | None = None,
+    initial_password: str | None = None,
+    allowed_hosts: Sequence[str] = (),
+    warm: bool = True,
+) -> int:
+    """Serve until SIGTERM or Ctrl-C; returns the exit code. Raises ResoluteError when it cannot start."""
+    options = Options(
+        host=host,
+        port=port,
+        home=Path(home) if home else None,
+        slots=slots,
+        db=db,
+        stop_trials=stop_trials,
+        admin_password=admin_password or os.environ.get("RESOLUTE_ADMIN_PASSWORD"),
+        initial_password=initial_password or os.environ.get("RESOLUTE_INITIAL_PASSWORD"),
+        allowed_hosts=allowed_hosts,
+        warm=warm,
+    )
+    return Master(options).serve()
+
+
+class Master:
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._home = home_folder(options.home)
+
+    def serve(self) -> int:
+        logbook = Logbook()
+        with _only_one(self._home), contextlib.ExitStack() as closing:
+            keep_log(logbook, self._home)
+            listener = _listen(self._options.host, self._options.port)
+            closing.callback(listener.close)
+            store = open_store(self._options.db or f"sqlite:///{self._home / 'resolute.sqlite3'}")
+            closing.callback(store.close)
+            platform = self._platform(store, listener)
+            self._prepare(platform)
+            runner = platform.runner
+            try:
+                return self._serve(platform, logbook, listener)
+            finally:
+                runner.close(stop_gangs=self._options.stop_trials)
+
+    def _platform(self, store: Store, listener: socket.socket) -> Platform:
+        return Platform(
+            store=store,
+            runner=LocalRunner(home=self._home, slots=self._options.slots, warm=self._options.warm),
+            logs=FileLogs(self._home / "logs"),
+            blobs=open_blobs,
+            clock=lambda: datetime.now(UTC),
+            config=MasterConfig(
+                home=self._home,
+                url=_reachable_url(listener),
+                cluster_id=_cluster_id(store),
+                checkpoint_storage={"type": "shared_fs", "host_path": str(self._home / "checkpoints")},
+            ),
+        )
+
+    def _prepare(self, platform: Platform) -> None:
+        (self._home / "checkpoints").mkdir(exist_ok=True)
+        accounts.ensure_default_users(
+            platform,
+            admin_password=self._options.admin_password,
+            initial_password=self._options.initial_password,
+        )
+        ensure_default_workspace(platform)
+        if not is_loopback(self._options.host):
+            _require_passwords(platform, self._options.host)
+
+    def _serve(self, platform: Platform, logbook: Logbook, listener: socket.socket) -> int:
+        app = create_app(platform, logbook=logbook, allowed_hosts=(self._options.host, *self._options.allowed_hosts))
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            loop="uvloop",
+            http="httptools",
+            ws="websockets-sansio",
+            timeout_graceful_shutdown=_CLOSE_WITHIN_S,
+            timeout_keep_alive=75,
+            server_header=False,
+        )
+        loop = EngineLoop(platform)
+        server = _Server(config, platform, loop, stop_trials=self._options.stop_trials)
+        loop.start()
+        try:
+            server.run(sockets=[listener])
+        finally:
+            loop.stop()
+        return 0
+
+
+class _Server(uvicorn.Server):
+    """Says when it is ready, ends open streams when it stops, and leaves the signal to end there."""
+
+    def __init__(self, config: uvicorn.Config, platform: Platform, engine: EngineLoop, *, stop_trials: bool) -> None:
+        super().__init__(config)
+        self._platform = platform
+        self._engine = engine
+        self._stop_trials = stop_trials
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        _say(f"Resolute is ready at {self._platform.config.url}")
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        kinds = (signal.SIGINT, signal.SIGTERM)
+        before = {kind: signal.signal(kind, self.handle_exit) for kind in kinds}
+        try:
+            yield
+        finally:
+            for kind, handler in before.items():
+                signal.signal(kind, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        is_first = not self.should_exit and not self._stop_trials
+        if self._stop_trials:
+            self._stop_trials = False
+            _say("Stopping: asking trials to checkpoint. Press Ctrl-C again to leave without waiting.")
+            threading.Thread(target=self._drain, name="drain", daemon=True).start()
+            return
+        if is_first:
+            _say("Stopping. Trials go on running and are picked up at the next start.")
+        super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.config.app.state.server.watches.stop()  # type: ignore[union-attr]
+        await super().shutdown(sockets)
+
+    def _drain(self) -> None:
+        """Trials still reach the master while they checkpoint; nothing new is started meanwhile."""
+        self._engine.stop()
+        try:
+            _ask_all_to_leave(self._platform)
+        except ResoluteError as error:
+            log.warning("trials could not be asked to leave: %s", error)
+        self.should_exit = True
+
+
+def _ask_all_to_leave(platform: Platform) -> None:
+    with platform.store.read() as tx:
+        held = [allocation for allocation in tx.allocations.live() if allocation.handle]
+    for allocation in held:
+        pending_preemption(platform, allocation.id)
+    handles = [allocation.handle for allocation in held if allocation.handle]
+    ends_at = time.monotonic() + LEAVE_WITHIN_S
+    while handles and time.monotonic() < ends_at:
+        statuses = platform.runner.poll(handles)
+        handles = [h for h in handles if h in statuses and statuses[h].exit_code is None and not statuses[h].is_lost]
+        time.sleep(0.1)
+
+
+# ----------------------------------------------------------------------------------------------------------- start
+
+
+def home_folder(given: Path | None = None) -> Path:
+    """`given`, else `RESOLUTE_HOME`, else `~/.resolute`; created when missing."""
+    home = (given or Path(os.environ.get("RESOLUTE_HOME") or "~/.resolute")).expanduser().resolve()
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(
+            f"The home folder {home} cannot be created: {error.strerror}. Choose another with --home."
+        ) from error
+    return home
+
+
+@contextlib.contextmanager
+def _only_one(home: Path) -> Iterator[None]:
+    """Two masters over one home would run everything twice."""
+    with (home / "master.lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Unavailable(
+                f"Another master is running over {home}. Stop it first, or start this one with another --home."
+            ) from None
+        yield
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise Unavailable(
+            f"Cannot listen on {host}:{port}: {error.strerror}. Stop what uses it, or choose another --host or --port."
+        ) from error
+    listener.set_inheritable(False)
+    return listener
+
+
+def _reachable_url(listener: socket.socket) -> str:
+    """Where trials on this machine reach the master; a wildcard address is reached over loopback."""
+    host, port = listener.getsockname()[:2]
+    if host in ("0.0.0.0", "::"):
+        host = "127.0.0.1" if host == "0.0.0.0" else "::1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _cluster_id(store: Store) -> str:
+    with store.write() as tx:
+        known = tx.settings.get("cluster_id")
+        if known is None:
+            known = str(uuid.uuid4())
+            tx.settings.put("cluster_id", known)
+    return str(known)
+
+
+def _require_passwords(platform: Platform, host: str) -> None:
+    """Nobody on the network may walk in through an empty password."""
+    if accounts.users_without_password(platform) and sys.stdin.isatty():
+        password = getpass.getpass(f"Listening on {host} needs passwords. Password for users that have none: ")
+        accounts.ensure_default_users(platform, initial_password=password)
+    missing = accounts.users_without_password(platform)
+    if missing:
+        raise InvalidInput(
+            f"Refusing to listen on {host}: {', '.join(missing)} can log in without a password. Set "
+            "RESOLUTE_ADMIN_PASSWORD and RESOLUTE_INITIAL_PASSWORD (or the flags), or listen on 127.0.0.1."
+        )
+
+
+def _say(sentence: str) -> None:
+    sys.stdout.write(sentence + "\n")
+    sys.stdout.flush()
+    log.info(sentence)
+
+
+if __name__ == "__main__":
+    sys.exit(run())

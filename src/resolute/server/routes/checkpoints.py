@@ -1,0 +1,237 @@
+"""Checkpoints: reported by trials, listed, downloaded, deleted."""
+
+from dataclasses import replace
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import StreamingResponse
+
+from resolute.domain.checkpoint import Checkpoint, CheckpointState
+from resolute.domain.errors import CheckpointDamaged, IllegalTransition
+from resolute.domain.retention import RetentionPolicy
+from resolute.engine import collection
+from resolute.engine.platform import Platform
+from resolute.engine.ports import CheckpointQuery
+from resolute.engine.reports import report_checkpoint as record_checkpoint
+from resolute.server.archives import FORMATS
+from resolute.server.auth import Caller, PlatformOf, Principal
+from resolute.server.paging import Order, PageParams, Paging, pagination
+from resolute.server.shapes.checkpoints import checkpoint_message, previewed
+from resolute.spec.wire import checkpoints as wire
+from resolute.spec.wire import enums
+from resolute.spec.wire.base import Empty
+from resolute.spec.wire.metrics import GetMetricsResponse
+
+router = APIRouter(tags=["checkpoints"])
+
+SortBy = Annotated[enums.CheckpointSortBy | None, Query(alias="sortByAttr")]
+OldSortBy = Annotated[enums.CheckpointSortBy | None, Query(alias="sortBy", description="Older name of sortByAttr.")]
+SortMetric = Annotated[str, Query(alias="sortByMetric", description="A validation metric to sort by.")]
+States = Annotated[list[enums.CheckpointState], Query()]
+_SORT_FIELDS = {
+    enums.CheckpointSortBy.UUID: "uuid",
+    enums.CheckpointSortBy.TRIAL_ID: "trial_id",
+    enums.CheckpointSortBy.BATCH_NUMBER: "steps_completed",
+    enums.CheckpointSortBy.END_TIME: "report_time",
+    enums.CheckpointSortBy.STATE: "state",
+    enums.CheckpointSortBy.SEARCHER_METRIC: "searcher_metric",
+}
+_READABLE = (CheckpointState.COMPLETED, CheckpointState.PARTIALLY_DELETED)
+
+
+# ------------------------------------------------------------------------------------------------------------ look
+
+
+@router.get("/api/v1/checkpoints/{checkpoint_uuid}")
+def get_checkpoint(checkpoint_uuid: str, platform: PlatformOf) -> wire.CheckpointResponse:
+    with platform.store.read() as tx:
+        return wire.CheckpointResponse(checkpoint=checkpoint_message(tx.checkpoints.view(checkpoint_uuid)))
+
+
+@router.get("/api/v1/experiments/{experiment_id}/checkpoints")
+def get_experiment_checkpoints(
+    experiment_id: int,
+    platform: PlatformOf,
+    page: Paging,
+    sort_by_attr: SortBy = None,
+    sort_by: OldSortBy = None,
+    sort_by_metric: SortMetric = "",
+    states: States = [],  # noqa: B006
+    order_by: Order = enums.OrderBy.UNSPECIFIED,
+) -> wire.GetCheckpointsResponse:
+    """By searcher metric without an order: the best first, whichever way better is."""
+    with platform.store.read() as tx:
+        tx.experiments.get(experiment_id)
+    query = _query(sort_by_attr or sort_by, sort_by_metric, states, order_by, page)
+    return _list(platform, replace(query, experiment_id=experiment_id), page)
+
+
+@router.get("/api/v1/trials/{trial_id}/checkpoints")
+def get_trial_checkpoints(
+    trial_id: int,
+    platform: PlatformOf,
+    page: Paging,
+    sort_by_attr: SortBy = None,
+    sort_by: OldSortBy = None,
+    sort_by_metric: SortMetric = "",
+    states: States = [],  # noqa: B006
+    order_by: Order = enums.OrderBy.UNSPECIFIED,
+) -> wire.GetCheckpointsResponse:
+    with platform.store.read() as tx:
+        tx.trials.get(trial_id)
+    query = _query(sort_by_attr or sort_by, sort_by_metric, states, order_by, page)
+    return _list(platform, replace(query, trial_id=trial_id), page)
+
+
+def _query(
+    sort_by: enums.CheckpointSortBy | None,
+    metric: str,
+    states: list[enums.CheckpointState],
+    order: enums.OrderBy,
+    page: PageParams,
+) -> CheckpointQuery:
+    names = (str(state).removeprefix("STATE_") for state in states)
+    field = "metric" if metric else _SORT_FIELDS.get(sort_by or enums.CheckpointSortBy.END_TIME, "report_time")
+    return CheckpointQuery(
+        states=tuple(CheckpointState(name) for name in names if name != "UNSPECIFIED"),
+        sort_by=field,
+        sort_metric=metric,
+        descending=None if order is enums.OrderBy.UNSPECIFIED else order is enums.OrderBy.DESC,
+        page=page.request,
+    )
+
+
+def _list(platform: Platform, query: CheckpointQuery, page: PageParams) -> wire.GetCheckpointsResponse:
+    with platform.store.read() as tx:
+        found = tx.checkpoints.search(query)
+    return wire.GetCheckpointsResponse(
+        checkpoints=[checkpoint_message(view) for view in found.items], pagination=pagination(found, page)
+    )
+
+
+@router.get("/api/v1/checkpoints/{checkpoint_uuid}/metrics")
+def get_trial_metrics_by_checkpoint(checkpoint_uuid: str, platform: PlatformOf) -> GetMetricsResponse:
+    """Metrics of trials that started from this checkpoint; this master records none yet."""
+    with platform.store.read() as tx:
+        tx.checkpoints.get(checkpoint_uuid)
+    return GetMetricsResponse()
+
+
+# -------------------------------------------------------------------------------------------------------- download
+
+
+@router.get(
+    "/checkpoints/{checkpoint_uuid}",
+    operation_id="DownloadCheckpoint",
+    responses={200: {"content": {kind: {} for kind in FORMATS}}},
+)
+def download_checkpoint(checkpoint_uuid: str, request: Request, platform: PlatformOf) -> StreamingResponse:
+    """Its files as one archive: tar.gz, or tar or zip by the Accept header."""
+    with platform.store.read() as tx:
+        checkpoint = tx.checkpoints.get(checkpoint_uuid)
+    if checkpoint.state not in _READABLE:
+        raise IllegalTransition(f"Checkpoint {checkpoint_uuid} is {checkpoint.state}; its files cannot be downloaded.")
+    blobs = platform.blobs(checkpoint.storage or platform.config.checkpoint_storage)
+    files = blobs.files(checkpoint_uuid)
+    if not files and any(checkpoint.resources.values()):
+        raise CheckpointDamaged(f"Checkpoint {checkpoint_uuid} has no files left in its storage.")
+    kind = next((kind for kind in FORMATS if kind in request.headers.get("accept", "")), "application/gzip")
+    suffix, pack = FORMATS[kind]
+    headers = {"Content-Disposition": f'attachment; filename="{checkpoint_uuid}.{suffix}"'}
+    return StreamingResponse(pack(blobs, checkpoint_uuid, files), media_type=kind, headers=headers)
+
+
+# ---------------------------------------------------------------------------------------------------------- change
+
+
+@router.post("/api/v1/checkpoints")
+def report_checkpoint(body: wire.ReportCheckpointRequest, platform: PlatformOf, caller: Caller) -> Empty:
+    """A whole checkpoint; answered when recorded. Repeating it changes nothing."""
+    record_checkpoint(platform, _reported(platform, caller, body))
+    return Empty()
+
+
+def _reported(platform: Platform, caller: Principal, body: wire.ReportCheckpointRequest) -> Checkpoint:
+    task_id = body.task_id or (caller.allocation.task_id if caller.allocation else "")
+    caller.require("task_id", task_id)
+    allocation_id = body.allocation_id or (caller.allocation.id if caller.allocation else "")
+    with platform.store.read() as tx:
+        trial = tx.trials.by_task_id(task_id)
+    steps = body.metadata.get("steps_completed", 0)
+    return Checkpoint(
+        uuid=body.uuid,
+        state=CheckpointState(str(body.state).removeprefix("STATE_")),
+        report_time=body.report_time or platform.clock(),
+        resources=body.resources,
+        metadata=body.metadata,
+        task_id=task_id or None,
+        allocation_id=allocation_id or None,
+        trial_id=trial.id if trial else None,
+        run_id=_run_of(platform, caller, allocation_id, trial.run_id if trial else 0),
+        steps_completed=steps if isinstance(steps, int) else 0,
+        digests=body.digests,
+    )
+
+
+def _run_of(platform: Platform, caller: Principal, allocation_id: str, current: int) -> int:
+    """The run that wrote it, from its allocation: that is what fences a zombie."""
+    if caller.allocation is not None:
+        return caller.allocation.run_id
+    if not allocation_id:
+        return current
+    with platform.store.read() as tx:
+        return tx.allocations.get(allocation_id).run_id
+
+
+@router.patch("/api/v1/checkpoints")
+def patch_checkpoints(body: wire.PatchCheckpointsRequest, platform: PlatformOf, caller: Caller) -> Empty:
+    """A trial that deleted files says what is left; an empty map means that all are gone."""
+    for patch in body.checkpoints:
+        with platform.store.read() as tx:
+            caller.require("task_id", tx.checkpoints.get(patch.uuid).task_id)
+        if patch.resources is not None:
+            collection.forget_files(platform, patch.uuid, patch.resources.resources)
+    return Empty()
+
+
+@router.delete("/api/v1/checkpoints")
+def delete_checkpoints(body: wire.DeleteCheckpointsRequest, platform: PlatformOf) -> Empty:
+    collection.delete_checkpoints(platform, body.checkpoint_uuids)
+    return Empty()
+
+
+@router.post("/api/v1/checkpoints/rm")
+def checkpoints_remove_files(body: wire.CheckpointsRemoveFilesRequest, platform: PlatformOf) -> Empty:
+    collection.remove_checkpoint_files(platform, body.checkpoint_uuids, body.checkpoint_globs)
+    return Empty()
+
+
+@router.post("/api/v1/checkpoints/{checkpoint_uuid}/metadata")
+def post_checkpoint_metadata(
+    checkpoint_uuid: str, body: wire.PostCheckpointMetadataRequest, platform: PlatformOf
+) -> wire.CheckpointResponse:
+    """Replace the metadata a person keeps with a checkpoint."""
+    with platform.store.write() as tx:
+        checkpoint = tx.checkpoints.get(checkpoint_uuid)
+        tx.checkpoints.save(replace(checkpoint, metadata=body.checkpoint.metadata))
+        return wire.CheckpointResponse(checkpoint=checkpoint_message(tx.checkpoints.view(checkpoint_uuid)))
+
+
+@router.get("/experiments/{experiment_id}/preview_gc", operation_id="PreviewGC")
+def preview_gc(
+    experiment_id: int,
+    platform: PlatformOf,
+    save_experiment_best: int = 0,
+    save_trial_best: int = 1,
+    save_trial_latest: int = 1,
+) -> wire.PreviewGcResponse:
+    """Which checkpoints a retention policy would delete right now."""
+    policy = RetentionPolicy(
+        save_experiment_best=save_experiment_best,
+        save_trial_best=save_trial_best,
+        save_trial_latest=save_trial_latest,
+    )
+    doomed = collection.preview_gc(platform, experiment_id, policy)
+    with platform.store.read() as tx:
+        metric = tx.experiments.get(experiment_id).searcher_metric
+    return wire.PreviewGcResponse(checkpoints=[previewed(view) for view in doomed], metric_name=metric)

@@ -1,0 +1,214 @@
+"""Nodes (agents), slots, resource pools and the job queue."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from resolute.domain.errors import NotFound, NotSupported
+from resolute.domain.node import Slot
+from resolute.engine import cluster as engine
+from resolute.engine.accounts import require_admin
+from resolute.engine.cluster import NodeView
+from resolute.engine.jobs import JobUpdate, JobView, list_jobs, update_jobs
+from resolute.engine.platform import Platform
+from resolute.server.auth import Caller, PlatformOf
+from resolute.server.paging import Order, Paging, is_descending, pagination
+from resolute.server.shapes.cluster import agent_message, job_message, pool_message, slot_message
+from resolute.server.state import ServerState, StateOf
+from resolute.spec.wire import cluster as wire
+from resolute.spec.wire import jobs as wire_jobs
+from resolute.spec.wire.base import Empty
+from resolute.spec.wire.enums import DeviceType, OrderBy
+from resolute.version import __version__
+
+router = APIRouter(tags=["cluster"])
+
+
+# ---------------------------------------------------------------------------------------------------------- agents
+
+
+@router.get("/api/v1/agents")
+def get_agents(
+    platform: PlatformOf,
+    state: StateOf,
+    page: Paging,
+    exclude_slots: Annotated[bool, Query(alias="excludeSlots")] = False,
+    exclude_containers: Annotated[bool, Query(alias="excludeContainers")] = False,
+) -> wire.GetAgentsResponse:
+    cut = page.cut(engine.cluster_nodes(platform))
+    agents = [
+        agent_message(
+            view,
+            registered=state.started_at,
+            version=__version__,
+            with_slots=not exclude_slots,
+            with_containers=not exclude_containers,
+        )
+        for view in cut.items
+    ]
+    return wire.GetAgentsResponse(agents=agents, pagination=pagination(cut, page))
+
+
+@router.get("/api/v1/agents/{agent_id}")
+def get_agent(agent_id: str, platform: PlatformOf, state: StateOf) -> wire.AgentResponse:
+    return _agent(platform, state, agent_id)
+
+
+@router.post("/api/v1/agents/{agent_id}/enable")
+def enable_agent(agent_id: str, platform: PlatformOf, state: StateOf, caller: Caller) -> wire.AgentResponse:
+    require_admin(caller.user, "enable agents")
+    engine.set_node_enabled(platform, agent_id, True)
+    return _agent(platform, state, agent_id)
+
+
+@router.post("/api/v1/agents/{agent_id}/disable")
+def disable_agent(
+    agent_id: str, body: wire.DisableRequest, platform: PlatformOf, state: StateOf, caller: Caller
+) -> wire.AgentResponse:
+    """What runs there checkpoints and goes elsewhere; with `drain` it may finish."""
+    require_admin(caller.user, "disable agents")
+    engine.set_node_enabled(platform, agent_id, False, drain=body.drain)
+    return _agent(platform, state, agent_id)
+
+
+@router.get("/api/v1/agents/{agent_id}/slots")
+def get_slots(agent_id: str, platform: PlatformOf) -> wire.GetSlotsResponse:
+    view = _node(platform, agent_id)
+    return wire.GetSlotsResponse(slots=[slot_message(view, slot) for slot in view.node.slots])
+
+
+@router.get("/api/v1/agents/{agent_id}/slots/{slot_id}")
+def get_slot(agent_id: str, slot_id: int, platform: PlatformOf) -> wire.SlotResponse:
+    return _slot(platform, agent_id, slot_id)
+
+
+@router.post("/api/v1/agents/{agent_id}/slots/{slot_id}/enable")
+def enable_slot(agent_id: str, slot_id: int, platform: PlatformOf, caller: Caller) -> wire.SlotResponse:
+    require_admin(caller.user, "enable slots")
+    engine.set_slot_enabled(platform, agent_id, slot_id, True)
+    return _slot(platform, agent_id, slot_id)
+
+
+@router.post("/api/v1/agents/{agent_id}/slots/{slot_id}/disable")
+def disable_slot(
+    agent_id: str, slot_id: int, body: wire.DisableRequest, platform: PlatformOf, caller: Caller
+) -> wire.SlotResponse:
+    require_admin(caller.user, "disable slots")
+    engine.set_slot_enabled(platform, agent_id, slot_id, False, drain=body.drain)
+    return _slot(platform, agent_id, slot_id)
+
+
+def _node(platform: Platform, agent_id: str) -> NodeView:
+    for view in engine.cluster_nodes(platform):
+        if view.node.id == agent_id:
+            return view
+    raise NotFound(f"agent not found: {agent_id}")
+
+
+def _agent(platform: Platform, state: ServerState, agent_id: str) -> wire.AgentResponse:
+    view = _node(platform, agent_id)
+    return wire.AgentResponse(agent=agent_message(view, registered=state.started_at, version=__version__))
+
+
+def _slot(platform: Platform, agent_id: str, slot_id: int) -> wire.SlotResponse:
+    view = _node(platform, agent_id)
+    found: Slot | None = next((slot for slot in view.node.slots if slot.id == slot_id), None)
+    if found is None:
+        raise NotFound(f"slot not found: {slot_id} on agent {agent_id}")
+    return wire.SlotResponse(slot=slot_message(view, found))
+
+
+# ----------------------------------------------------------------------------------------------------------- pools
+
+
+@router.get("/api/v1/resource-pools")
+def get_resource_pools(platform: PlatformOf, page: Paging) -> wire.GetResourcePoolsResponse:
+    views = engine.cluster_nodes(platform)
+    jobs = list_jobs(platform)
+    cut = page.cut(engine.resource_pools(platform))
+    pools = []
+    for pool in cut.items:
+        own = [view for view in views if view.node.resource_pool == pool.name]
+        kinds = {f"TYPE_{slot.type}" for view in own for slot in view.node.slots}
+        pools.append(
+            pool_message(
+                pool,
+                config=platform.config,
+                slot_type=DeviceType(min(kinds - {"TYPE_CPU"} or kinds or {"TYPE_CPU"})),
+                zero_slot=sum(len(view.zero_slot) for view in own),
+                jobs=[job for job in jobs if job.experiment.resource_pool == pool.name],
+            )
+        )
+    return wire.GetResourcePoolsResponse(resource_pools=pools, pagination=pagination(cut, page))
+
+
+_ONE_FOR_ALL = "Resource pools of this master are open to every workspace; they cannot be bound to some."
+
+
+@router.get("/api/v1/resource-pools/{pool_name}/workspace-bindings", operation_id="ListWorkspacesBoundToRP")
+def list_workspaces_bound_to_pool(pool_name: str) -> wire.ListWorkspacesBoundToRPResponse:
+    return wire.ListWorkspacesBoundToRPResponse()
+
+
+@router.post("/api/v1/resource-pools/{pool_name}/workspace-bindings", operation_id="BindRPToWorkspace")
+def bind_pool_to_workspace(pool_name: str) -> Empty:
+    raise NotSupported(_ONE_FOR_ALL)
+
+
+@router.put("/api/v1/resource-pools/{pool_name}/workspace-bindings", operation_id="OverwriteRPWorkspaceBindings")
+def overwrite_pool_bindings(pool_name: str) -> Empty:
+    raise NotSupported(_ONE_FOR_ALL)
+
+
+@router.delete("/api/v1/resource-pools/{pool_name}/workspace-bindings", operation_id="UnbindRPFromWorkspace")
+def unbind_pool_from_workspace(pool_name: str) -> Empty:
+    raise NotSupported(_ONE_FOR_ALL)
+
+
+# ----------------------------------------------------------------------------------------------------------- queue
+
+Pool = Annotated[str, Query(alias="resourcePool", description="Empty: every pool.")]
+
+
+def _jobs(platform: Platform, pool: str, order: OrderBy) -> list[JobView]:
+    return list_jobs(platform, pool or None, descending=is_descending(order))
+
+
+@router.get("/api/v1/job-queues")
+def get_jobs(
+    platform: PlatformOf, page: Paging, resource_pool: Pool = "", order_by: Order = OrderBy.UNSPECIFIED
+) -> wire_jobs.GetJobsResponse:
+    cut = page.cut(_jobs(platform, resource_pool, order_by))
+    return wire_jobs.GetJobsResponse(jobs=[job_message(job) for job in cut.items], pagination=pagination(cut, page))
+
+
+@router.get("/api/v1/job-queues-v2")
+def get_jobs_v2(
+    platform: PlatformOf, page: Paging, resource_pool: Pool = "", order_by: Order = OrderBy.UNSPECIFIED
+) -> wire_jobs.GetJobsV2Response:
+    cut = page.cut(_jobs(platform, resource_pool, order_by))
+    return wire_jobs.GetJobsV2Response(
+        jobs=[wire_jobs.RBACJob(full=job_message(job)) for job in cut.items], pagination=pagination(cut, page)
+    )
+
+
+@router.post("/api/v1/job-queues")
+def update_job_queue(body: wire_jobs.UpdateJobQueueRequest, platform: PlatformOf) -> Empty:
+    """Move jobs ahead of or behind others, or change priority, weight or pool."""
+    update_jobs(platform, [JobUpdate(**update.model_dump()) for update in body.updates])
+    return Empty()
+
+
+@router.get("/api/v1/job-queues/stats")
+def get_job_queue_stats(
+    platform: PlatformOf,
+    resource_pools: Annotated[list[str], Query(alias="resourcePools")] = [],  # noqa: B006
+) -> wire_jobs.GetJobQueueStatsResponse:
+    names = [p.name for p in engine.resource_pools(platform) if not resource_pools or p.name in resource_pools]
+    results = []
+    for name in names:
+        jobs = list_jobs(platform, name)
+        scheduled = sum(job.is_scheduled for job in jobs)
+        stats = wire.QueueStats(queued_count=len(jobs) - scheduled, scheduled_count=scheduled)
+        results.append(wire_jobs.RPQueueStat(resource_pool=name, stats=stats))
+    return wire_jobs.GetJobQueueStatsResponse(results=results)

@@ -1,0 +1,385 @@
+"""Experiments: submitting, listing, looking, changing."""
+
+import base64
+import json
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from resolute.domain.errors import Forbidden, NotFound
+from resolute.domain.metric import VALIDATION
+from resolute.domain.retention import RetentionPolicy
+from resolute.engine import experiments as engine
+from resolute.engine.cluster import total_slots
+from resolute.engine.collection import policy_of
+from resolute.engine.jobs import list_jobs
+from resolute.engine.platform import Platform
+from resolute.engine.ports import ExperimentQuery, TrialQuery
+from resolute.search.simulate import simulate
+from resolute.server.auth import Caller, PlatformOf, Principal
+from resolute.server.paging import Order, Paging, is_descending, pagination
+from resolute.server.shapes.cluster import job_summary
+from resolute.server.shapes.experiments import experiment_message, unsaved_summary
+from resolute.server.shapes.states import experiment_states, trial_states
+from resolute.server.uploads import pack_files
+from resolute.server.views import show_experiment, show_trials
+from resolute.spec.experiment import ClusterDefaults, parse_experiment
+from resolute.spec.wire import enums
+from resolute.spec.wire import experiments as wire
+from resolute.spec.wire import trials as wire_trials
+from resolute.spec.wire.base import Empty
+
+router = APIRouter(tags=["experiments"])
+
+_SORT_FIELDS = {
+    enums.ExperimentSortBy.DESCRIPTION: "description",
+    enums.ExperimentSortBy.START_TIME: "start_time",
+    enums.ExperimentSortBy.END_TIME: "end_time",
+    enums.ExperimentSortBy.STATE: "state",
+    enums.ExperimentSortBy.NUM_TRIALS: "num_trials",
+    enums.ExperimentSortBy.PROGRESS: "progress",
+    enums.ExperimentSortBy.USER: "username",
+    enums.ExperimentSortBy.NAME: "name",
+    enums.ExperimentSortBy.FORKED_FROM: "parent_id",
+    enums.ExperimentSortBy.RESOURCE_POOL: "resource_pool",
+    enums.ExperimentSortBy.PROJECT_ID: "project_id",
+    enums.ExperimentSortBy.CHECKPOINT_SIZE: "checkpoint_size",
+    enums.ExperimentSortBy.CHECKPOINT_COUNT: "checkpoint_count",
+    enums.ExperimentSortBy.SEARCHER_METRIC_VAL: "best_metric",
+}
+_TRIAL_SORT_FIELDS = {
+    enums.TrialSortBy.START_TIME: "start_time",
+    enums.TrialSortBy.END_TIME: "end_time",
+    enums.TrialSortBy.STATE: "state",
+    enums.TrialSortBy.BEST_VALIDATION_METRIC: "best_metric",
+    enums.TrialSortBy.LATEST_VALIDATION_METRIC: "latest_metric",
+    enums.TrialSortBy.BATCHES_PROCESSED: "total_batches",
+    enums.TrialSortBy.DURATION: "duration",
+    enums.TrialSortBy.RESTARTS: "restarts",
+    enums.TrialSortBy.CHECKPOINT_SIZE: "checkpoint_size",
+}
+
+
+# ---------------------------------------------------------------------------------------------------------- submit
+
+
+@router.post("/api/v1/experiments")
+def create_experiment(
+    body: wire.CreateExperimentRequest, platform: PlatformOf, caller: Caller
+) -> wire.CreateExperimentResponse:
+    """Submit a configuration (YAML text) and the directory with the code. Everything is checked before anything is
+    stored."""
+    created = submit(platform, caller, body)
+    return wire.CreateExperimentResponse(
+        experiment=_created_message(platform, caller, created),
+        config=created.config,
+        warnings=[enums.LaunchWarning.CURRENT_SLOTS_EXCEEDED] if created.exceeds_slots else [],
+        messages=list(created.warnings),
+    )
+
+
+def submit(
+    platform: Platform, caller: Principal, body: wire.CreateExperimentRequest, *, external_id: str | None = None
+) -> engine.CreatedExperiment:
+    return engine.create_experiment(
+        platform,
+        user=caller.user,
+        config_text=body.config,
+        context=pack_files(body.model_definition),
+        activate=body.activate,
+        validate_only=body.validate_only,
+        template=body.template,
+        project_id=body.project_id or None,
+        parent_id=body.parent_id or None,
+        unmanaged=body.unmanaged,
+        external_id=external_id,
+    )
+
+
+def _created_message(platform: Platform, caller: Principal, created: engine.CreatedExperiment) -> wire.Experiment:
+    if created.experiment.id:
+        return show_experiment(platform, created.experiment.id)
+    with platform.store.read() as tx:
+        project = tx.workspaces.project(created.experiment.project_id)
+        workspace = tx.workspaces.get(project.workspace_id)
+    summary = unsaved_summary(created.experiment, caller.user, project, workspace)
+    return experiment_message(summary, now=platform.clock())
+
+
+@router.post("/api/v1/experiments/continue")
+def continue_experiment(body: wire.ContinueExperimentRequest, platform: PlatformOf) -> wire.ContinueExperimentResponse:
+    created = engine.continue_experiment(platform, body.id, body.override_config)
+    return wire.ContinueExperimentResponse(
+        experiment=show_experiment(platform, body.id),
+        warnings=[enums.LaunchWarning.CURRENT_SLOTS_EXCEEDED] if created.exceeds_slots else [],
+    )
+
+
+@router.post("/api/v1/preview-hp-search", operation_id="PreviewHPSearch")
+def preview_hp_search(body: wire.PreviewHPSearchRequest, platform: PlatformOf) -> wire.PreviewHPSearchResponse:
+    """How many trials a search would train, and how far, from a simulation."""
+    defaults = ClusterDefaults(checkpoint_storage=platform.config.checkpoint_storage, max_slots=total_slots(platform))
+    parsed = parse_experiment(json.dumps(body.config), defaults=defaults, seed=body.seed, name="preview")
+    resources = parsed.resolved.get("resources") or {}
+    per_trial = max(int(resources.get("slots_per_trial") or 0), 1)
+    simulation = simulate(
+        parsed.resolved["searcher"],
+        parsed.resolved["hyperparameters"],
+        body.seed,
+        slots=max(defaults.max_slots or 0, per_trial),
+        slots_per_trial=per_trial,
+    )
+    return wire.PreviewHPSearchResponse(
+        summary=wire.SearchSummary(
+            config=body.config,
+            trials=[wire.TrialSummary.model_validate(trial) for trial in simulation.preview()],
+        )
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------ look
+
+
+@router.get("/api/v1/experiments")
+def get_experiments(
+    platform: PlatformOf,
+    page: Paging,
+    name: str = "",
+    description: str = "",
+    labels: Annotated[list[str], Query()] = [],  # noqa: B006
+    archived: bool | None = None,
+    states: Annotated[list[enums.ExperimentState], Query()] = [],  # noqa: B006
+    users: Annotated[list[str], Query()] = [],  # noqa: B006
+    user_ids: Annotated[list[int], Query(alias="userIds")] = [],  # noqa: B006
+    project_id: Annotated[int, Query(alias="projectId")] = 0,
+    ids: Annotated[list[int], Query(alias="experimentIdFilter.incl")] = [],  # noqa: B006
+    id_gte: Annotated[int | None, Query(alias="experimentIdFilter.gte")] = None,
+    id_lte: Annotated[int | None, Query(alias="experimentIdFilter.lte")] = None,
+    sort_by: Annotated[enums.ExperimentSortBy, Query(alias="sortBy")] = enums.ExperimentSortBy.UNSPECIFIED,
+    order_by: Order = enums.OrderBy.UNSPECIFIED,
+) -> wire.GetExperimentsResponse:
+    query = ExperimentQuery(
+        ids=tuple(ids),
+        users=tuple(users),
+        user_ids=tuple(user_ids),
+        states=experiment_states(states),
+        archived=archived,
+        name_contains=name,
+        description_contains=description,
+        labels=tuple(labels),
+        project_id=project_id or None,
+        id_from=id_gte,
+        id_to=id_lte,
+        sort_by=_SORT_FIELDS.get(sort_by, "id"),
+        descending=is_descending(order_by),
+        page=page.request,
+    )
+    with platform.store.read() as tx:
+        found = tx.experiments.search(query)
+    now = platform.clock()
+    return wire.GetExperimentsResponse(
+        experiments=[experiment_message(summary, now=now) for summary in found.items],
+        pagination=pagination(found, page),
+    )
+
+
+@router.get("/api/v1/experiments/{experiment_id}")
+def get_experiment(experiment_id: int, platform: PlatformOf) -> wire.GetExperimentResponse:
+    message = show_experiment(platform, experiment_id)
+    jobs = {job.job_id: job for job in list_jobs(platform)}
+    job = jobs.get(message.job_id)
+    return wire.GetExperimentResponse(
+        experiment=message, config=message.config, job_summary=job_summary(job) if job else None
+    )
+
+
+@router.get("/api/v1/experiments/{experiment_id}/trials")
+def get_experiment_trials(
+    experiment_id: int,
+    platform: PlatformOf,
+    page: Paging,
+    states: Annotated[list[enums.TrialState], Query()] = [],  # noqa: B006
+    sort_by: Annotated[enums.TrialSortBy, Query(alias="sortBy")] = enums.TrialSortBy.UNSPECIFIED,
+    order_by: Order = enums.OrderBy.UNSPECIFIED,
+) -> wire_trials.GetExperimentTrialsResponse:
+    query = TrialQuery(
+        experiment_id=experiment_id,
+        states=trial_states(states),
+        sort_by=_TRIAL_SORT_FIELDS.get(sort_by, "id"),
+        descending=is_descending(order_by),
+        page=page.request,
+    )
+    with platform.store.read() as tx:
+        tx.experiments.get(experiment_id)
+        found = tx.trials.search(query)
+        trials = show_trials(platform, tx, found.items)
+    return wire_trials.GetExperimentTrialsResponse(trials=trials, pagination=pagination(found, page))
+
+
+@router.get("/api/v1/experiments/{experiment_id}/searcher/best_searcher_validation_metric")
+def get_best_searcher_validation_metric(experiment_id: int, platform: PlatformOf) -> wire.BestSearcherValidationMetric:
+    with platform.store.read() as tx:
+        experiment = tx.experiments.get(experiment_id)
+        best = tx.metrics.best(
+            experiment_id, experiment.searcher_metric, smaller_is_better=experiment.smaller_is_better
+        )
+    if best is None:
+        raise NotFound(f"No validation of experiment {experiment_id} has reported {experiment.searcher_metric!r} yet.")
+    return wire.BestSearcherValidationMetric(metric=best)
+
+
+@router.get("/api/v1/experiments/{experiment_id}/validation-history")
+def get_experiment_validation_history(
+    experiment_id: int, platform: PlatformOf
+) -> wire.GetExperimentValidationHistoryResponse:
+    """Every validation that was the best so far, in the order of time."""
+    with platform.store.read() as tx:
+        experiment = tx.experiments.get(experiment_id)
+        reports = [
+            (report.report_time, trial.id, report.metrics.get(experiment.searcher_metric))
+            for trial in tx.trials.of_experiment(experiment_id)
+            for _, report, _ in tx.metrics.reports(trial.id, group=VALIDATION)
+        ]
+    history: list[wire.ValidationHistoryEntry] = []
+    best: float | None = None
+    for moment, trial_id, value in sorted(reports, key=lambda each: each[0]):
+        if not isinstance(value, int | float) or value != value:
+            continue
+        is_better = best is None or (value < best if experiment.smaller_is_better else value > best)
+        if is_better:
+            best = float(value)
+            history.append(wire.ValidationHistoryEntry(trial_id=trial_id, end_time=moment, searcher_metric=best))
+    return wire.GetExperimentValidationHistoryResponse(validation_history=history)
+
+
+@router.get("/api/v1/experiments/{experiment_id}/model_def")
+def get_model_def(experiment_id: int, platform: PlatformOf) -> wire.ArchiveResponse:
+    with platform.store.read() as tx:
+        context_id = tx.experiments.get(experiment_id).context_id
+        content = tx.contexts.get(context_id) if context_id else b""
+    return wire.ArchiveResponse(b64_tgz=base64.b64encode(content).decode())
+
+
+# ---------------------------------------------------------------------------------------------------------- change
+
+
+@router.patch("/api/v1/experiments/{experiment_id}")
+def patch_experiment(experiment_id: int, body: wire.PatchExperiment, platform: PlatformOf) -> wire.ExperimentResponse:
+    change(platform, experiment_id, body)
+    return wire.ExperimentResponse(experiment=show_experiment(platform, experiment_id))
+
+
+@router.patch("/experiments/{experiment_id}", include_in_schema=False)
+def patch_experiment_old(experiment_id: int, body: wire.PatchExperiment, platform: PlatformOf) -> Empty:
+    """Where clients before 0.22 sent `set priority`, `weight` and `max-slots`."""
+    change(platform, experiment_id, body)
+    return Empty()
+
+
+def change(platform: Platform, experiment_id: int, body: wire.PatchExperiment) -> None:
+    resources = body.resources
+    engine.patch_experiment(
+        platform,
+        experiment_id,
+        name=body.name,
+        description=body.description,
+        labels=body.labels,
+        notes=body.notes,
+        priority=resources.priority if resources else None,
+        weight=resources.weight if resources else None,
+        max_slots=resources.max_slots if resources and "max_slots" in resources.model_fields_set else engine.UNSET,
+        gc_policy=_policy(platform, experiment_id, body.checkpoint_storage) if body.checkpoint_storage else None,
+    )
+
+
+def _policy(platform: Platform, experiment_id: int, patch: wire.PatchCheckpointStorage) -> RetentionPolicy:
+    with platform.store.read() as tx:
+        current = policy_of(tx.experiments.get(experiment_id))
+    kept = (current.save_experiment_best, current.save_trial_best, current.save_trial_latest)
+    given = (patch.save_experiment_best, patch.save_trial_best, patch.save_trial_latest)
+    best, trial_best, latest = (old if new is None else new for old, new in zip(kept, given, strict=True))
+    return RetentionPolicy(save_experiment_best=best, save_trial_best=trial_best, save_trial_latest=latest)
+
+
+@router.post("/api/v1/experiments/{experiment_id}/pause")
+def pause_experiment(experiment_id: int, platform: PlatformOf) -> Empty:
+    engine.pause_experiment(platform, experiment_id)
+    return Empty()
+
+
+@router.post("/api/v1/experiments/{experiment_id}/activate")
+def activate_experiment(experiment_id: int, platform: PlatformOf) -> Empty:
+    engine.activate_experiment(platform, experiment_id)
+    return Empty()
+
+
+@router.post("/api/v1/experiments/{experiment_id}/cancel")
+def cancel_experiment(experiment_id: int, platform: PlatformOf) -> Empty:
+    engine.cancel_experiment(platform, experiment_id)
+    return Empty()
+
+
+@router.post("/api/v1/experiments/{experiment_id}/kill")
+def kill_experiment(experiment_id: int, platform: PlatformOf) -> Empty:
+    engine.kill_experiment(platform, experiment_id)
+    return Empty()
+
+
+@router.post("/api/v1/experiments/{experiment_id}/archive")
+def archive_experiment(experiment_id: int, platform: PlatformOf) -> Empty:
+    engine.archive_experiment(platform, experiment_id)
+    return Empty()
+
+
+@router.post("/api/v1/experiments/{experiment_id}/unarchive")
+def unarchive_experiment(experiment_id: int, platform: PlatformOf) -> Empty:
+    engine.unarchive_experiment(platform, experiment_id)
+    return Empty()
+
+
+@router.post("/api/v1/experiments/{experiment_id}/move")
+def move_experiment(experiment_id: int, body: wire.MoveExperimentRequest, platform: PlatformOf) -> Empty:
+    engine.move_experiment(platform, experiment_id, body.destination_project_id)
+    return Empty()
+
+
+@router.delete("/api/v1/experiments/{experiment_id}")
+def delete_experiment(experiment_id: int, platform: PlatformOf, caller: Caller) -> Empty:
+    """Its owner or an administrator. Checkpoint files, logs and metrics go with it."""
+    require_owner(platform, experiment_id, caller)
+    engine.delete_experiment(platform, experiment_id)
+    return Empty()
+
+
+def require_owner(platform: Platform, experiment_id: int, caller: Principal) -> None:
+    with platform.store.read() as tx:
+        experiment = tx.experiments.get(experiment_id)
+    if experiment.user_id != caller.user.id and not caller.user.is_admin:
+        raise Forbidden(f"Experiment {experiment_id} belongs to somebody else. Ask its owner or an administrator.")
+
+
+@router.put("/api/v1/experiments/{experiment_id}/labels/{label}")
+def put_experiment_label(experiment_id: int, label: str, platform: PlatformOf) -> wire.LabelsResponse:
+    return _relabel(platform, experiment_id, add=label)
+
+
+@router.delete("/api/v1/experiments/{experiment_id}/labels/{label}")
+def delete_experiment_label(experiment_id: int, label: str, platform: PlatformOf) -> wire.LabelsResponse:
+    return _relabel(platform, experiment_id, remove=label)
+
+
+def _relabel(platform: Platform, experiment_id: int, *, add: str = "", remove: str = "") -> wire.LabelsResponse:
+    with platform.store.read() as tx:
+        labels = [label for label in tx.experiments.get(experiment_id).labels if label != remove]
+    labels = list(dict.fromkeys([*labels, *([add] if add else [])]))
+    engine.patch_experiment(platform, experiment_id, labels=labels)
+    return wire.LabelsResponse(labels=labels)
+
+
+@router.get("/api/v1/experiment/labels")
+def get_experiment_labels(
+    platform: PlatformOf, project_id: Annotated[int, Query(alias="projectId")] = 0
+) -> wire.LabelsResponse:
+    with platform.store.read() as tx:
+        found = tx.experiments.search(ExperimentQuery(project_id=project_id or None)).items
+    return wire.LabelsResponse(labels=sorted({label for summary in found for label in summary.experiment.labels}))

@@ -1,0 +1,163 @@
+"""Logs of trials and tasks: read, followed, filtered, and shipped by tasks that are not ours."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from resolute.domain.errors import InvalidInput
+from resolute.domain.log import NO_RANK, LogStream
+from resolute.engine.platform import Platform
+from resolute.engine.ports import LogQuery
+from resolute.server.auth import Caller, PlatformOf
+from resolute.server.following import log_batches
+from resolute.server.shapes.logs import domain_levels, domain_streams, posted_line, task_line, trial_line
+from resolute.server.state import ServerState, StateOf
+from resolute.server.streams import stream
+from resolute.spec.wire import enums
+from resolute.spec.wire import tasks as wire
+from resolute.spec.wire.base import Empty
+
+router = APIRouter(tags=["logs"])
+
+
+async def _log_query(
+    limit: Annotated[int, Query(description="At most this many lines; 0: all.")] = 0,
+    rank_ids: Annotated[list[int], Query(alias="rankIds")] = [],  # noqa: B006
+    levels: Annotated[list[enums.LogLevel], Query()] = [],  # noqa: B006
+    stdtypes: Annotated[list[str], Query()] = [],  # noqa: B006
+    before: Annotated[datetime | None, Query(alias="timestampBefore")] = None,
+    after: Annotated[datetime | None, Query(alias="timestampAfter")] = None,
+    text: Annotated[str, Query(alias="searchText")] = "",
+    is_regex: Annotated[bool, Query(alias="enableRegex")] = False,
+    after_id: Annotated[int | None, Query(alias="afterId", description="Only lines after this id.")] = None,
+    order_by: Annotated[enums.OrderBy, Query(alias="orderBy")] = enums.OrderBy.UNSPECIFIED,
+) -> LogQuery:
+    if limit < 0:
+        raise InvalidInput(f"limit: {limit} must not be negative.")
+    return LogQuery(
+        ranks=tuple(rank_ids),
+        levels=domain_levels(levels),
+        streams=domain_streams(stdtypes),
+        since_us=_microseconds(after),
+        until_us=_microseconds(before),
+        text=text,
+        is_regex=is_regex,
+        after_id=after_id,
+        limit=limit or None,
+        newest_first=order_by is enums.OrderBy.DESC,
+    )
+
+
+def _microseconds(moment: datetime | None) -> int | None:
+    return None if moment is None else int(moment.timestamp() * 1_000_000)
+
+
+Filter = Annotated[LogQuery, Depends(_log_query)]
+
+
+@router.get("/api/v1/trials/{trial_id}/logs", responses={200: {"model": wire.TrialLogsResponse}})
+async def trial_logs(
+    trial_id: int, platform: PlatformOf, state: StateOf, query: Filter, follow: bool = False
+) -> StreamingResponse:
+    """One JSON object per line. With `follow`, until the trial ends."""
+    task_id = await run_in_threadpool(_task_of, platform, trial_id)
+    return stream(_trial_lines(platform, state, trial_id, task_id, query, follow))
+
+
+def _task_of(platform: Platform, trial_id: int) -> str:
+    with platform.store.read() as tx:
+        return tx.trials.get(trial_id).task_id
+
+
+async def _trial_lines(
+    platform: Platform, state: ServerState, trial_id: int, task_id: str, query: LogQuery, follow: bool
+) -> AsyncIterator[list[dict[str, Any]]]:
+    async for batch in log_batches(platform, state.watches, task_id, query, follow=follow):
+        yield [trial_line(line, trial_id) for line in batch]
+
+
+@router.get("/api/v1/tasks/{task_id}/logs", responses={200: {"model": wire.TaskLogsResponse}})
+async def task_logs(
+    task_id: str, platform: PlatformOf, state: StateOf, query: Filter, follow: bool = False
+) -> StreamingResponse:
+    await run_in_threadpool(_require_task, platform, task_id)
+    return stream(_task_lines(platform, state, task_id, query, follow))
+
+
+def _require_task(platform: Platform, task_id: str) -> None:
+    with platform.store.read() as tx:
+        tx.tasks.get(task_id)
+
+
+async def _task_lines(
+    platform: Platform, state: ServerState, task_id: str, query: LogQuery, follow: bool
+) -> AsyncIterator[list[dict[str, Any]]]:
+    async for batch in log_batches(platform, state.watches, task_id, query, follow=follow):
+        yield [task_line(line, task_id) for line in batch]
+
+
+@router.get("/api/v1/trials/{trial_id}/logs/fields", responses={200: {"model": wire.LogFieldsResponse}})
+async def trial_logs_fields(trial_id: int, platform: PlatformOf) -> StreamingResponse:
+    """What the lines can be filtered by."""
+    task_id = await run_in_threadpool(_task_of, platform, trial_id)
+    return stream(_fields(platform, task_id))
+
+
+@router.get("/api/v1/tasks/{task_id}/logs/fields", responses={200: {"model": wire.LogFieldsResponse}})
+async def task_logs_fields(task_id: str, platform: PlatformOf) -> StreamingResponse:
+    await run_in_threadpool(_require_task, platform, task_id)
+    return stream(_fields(platform, task_id))
+
+
+async def _fields(platform: Platform, task_id: str) -> AsyncIterator[list[dict[str, Any]]]:
+    newest = await run_in_threadpool(platform.logs.read, task_id, LogQuery(limit=10_000, newest_first=True))
+    ranks = sorted({line.rank for line in newest if line.rank != NO_RANK})
+    names = {LogStream.STDOUT: "stdout", LogStream.STDERR: "stderr"}
+    yield [
+        {
+            "agentIds": [],
+            "allocationIds": [],
+            "containerIds": [],
+            "rankIds": ranks,
+            "sources": ["task"],
+            "stdtypes": sorted({names[line.stream] for line in newest if line.stream in names}),
+        }
+    ]
+
+
+# --------------------------------------------------------------------------------------------------------- shipped
+
+
+@router.post("/api/v1/task/logs")
+def post_task_logs(body: wire.PostTaskLogsRequest, platform: PlatformOf, caller: Caller) -> Empty:
+    _append(platform, caller, body.logs)
+    return Empty()
+
+
+@router.post("/task-logs", operation_id="PostTaskLogsArray")
+def post_task_logs_array(body: list[wire.PostedLog] | Empty, platform: PlatformOf, caller: Caller) -> Empty:
+    """As above, from the shipper of scripts that run outside the platform: a bare list."""
+    _append(platform, caller, body if isinstance(body, list) else [])
+    return Empty()
+
+
+def _append(platform: Platform, caller: Caller, logs: list[wire.PostedLog]) -> None:
+    by_task: dict[str, list[wire.PostedLog]] = {}
+    for each in logs:
+        by_task.setdefault(each.task_id, []).append(each)
+    for task_id in by_task:
+        caller.require("task_id", task_id)
+        _require_task(platform, task_id)
+    now = platform.clock()
+    for task_id, lines in by_task.items():
+        platform.logs.append(task_id, [posted_line(line, now) for line in lines])
+
+
+@router.post("/api/v1/cleanup_logs")
+def cleanup_logs() -> wire.CleanupLogsResponse:
+    """Logs live as long as their experiment: there is nothing to clean."""
+    return wire.CleanupLogsResponse()

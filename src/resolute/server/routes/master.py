@@ -1,0 +1,153 @@
+"""The master itself: who it is, how it is configured, what it logged."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
+
+from resolute.engine.accounts import require_admin
+from resolute.server.auth import Caller, PlatformOf
+from resolute.server.logbook import LogbookLine
+from resolute.server.state import ServerState, StateOf
+from resolute.server.streams import stream
+from resolute.spec.wire import cluster as wire
+from resolute.spec.wire.base import Empty, to_rfc3339
+from resolute.spec.wire.cluster import API_VERSION
+from resolute.version import __version__
+
+router = APIRouter(tags=["master"])
+
+_MESSAGE = "cluster_message"
+
+
+@router.get("/info")
+def info(platform: PlatformOf, state: StateOf) -> wire.Info:
+    return wire.Info(
+        version=API_VERSION,
+        cluster_id=platform.config.cluster_id,
+        master_id=state.master_id,
+        cluster_name=platform.config.cluster_name,
+        resolute_version=__version__,
+    )
+
+
+@router.get("/health")
+def health(platform: PlatformOf) -> wire.Health:
+    with platform.store.read() as tx:
+        tx.settings.get("health")
+    return wire.Health()
+
+
+@router.get("/api/v1/master")
+def get_master(platform: PlatformOf, state: StateOf) -> wire.GetMasterResponse:
+    return wire.GetMasterResponse(
+        version=API_VERSION,
+        cluster_id=platform.config.cluster_id,
+        cluster_name=platform.config.cluster_name,
+        master_id=state.master_id,
+        cluster_message=_cluster_message(platform),
+    )
+
+
+@router.get("/api/v1/master/telemetry")
+def get_telemetry() -> wire.GetTelemetryResponse:
+    """Always off: this master reports to nobody."""
+    return wire.GetTelemetryResponse()
+
+
+@router.get("/api/v1/master/config")
+def get_master_config(platform: PlatformOf) -> wire.GetMasterConfigResponse:
+    config = platform.config
+    return wire.GetMasterConfigResponse(
+        config={
+            "resolute_version": __version__,
+            "home": str(config.home),
+            "url": config.url,
+            "cluster_name": config.cluster_name,
+            "checkpoint_storage": {k: v for k, v in config.checkpoint_storage.items() if "secret" not in k},
+            "resource_manager": {
+                "type": "agent",
+                "scheduler": {
+                    "type": config.scheduler,
+                    "preemption": config.preemption,
+                    "fitting_policy": config.fitting_policy,
+                },
+                "preemption_timeout": config.preemption_timeout_s,
+            },
+        }
+    )
+
+
+@router.get("/api/v1/master/cluster_message")
+def get_cluster_message(platform: PlatformOf) -> wire.GetClusterMessageResponse:
+    return wire.GetClusterMessageResponse(cluster_message=_cluster_message(platform))
+
+
+@router.put("/api/v1/master/cluster_message")
+def set_cluster_message(body: wire.SetClusterMessageRequest, platform: PlatformOf, caller: Caller) -> Empty:
+    require_admin(caller.user, "set the cluster message")
+    now = platform.clock()
+    message = wire.ClusterMessage(
+        message=body.message, start_time=body.start_time or now, end_time=body.end_time, created_time=now
+    )
+    with platform.store.write() as tx:
+        tx.settings.put(_MESSAGE, message.model_dump(mode="json"))
+    return Empty()
+
+
+@router.delete("/api/v1/master/cluster_message")
+def delete_cluster_message(platform: PlatformOf, caller: Caller) -> Empty:
+    require_admin(caller.user, "remove the cluster message")
+    with platform.store.write() as tx:
+        tx.settings.put(_MESSAGE, None)
+    return Empty()
+
+
+def _cluster_message(platform: PlatformOf) -> wire.ClusterMessage | None:
+    with platform.store.read() as tx:
+        stored = tx.settings.get(_MESSAGE)
+    if not stored:
+        return None
+    message = wire.ClusterMessage.model_validate(stored)
+    is_over = message.end_time is not None and message.end_time < platform.clock()
+    return None if is_over else message
+
+
+@router.get("/api/v1/master/logs", responses={200: {"model": wire.MasterLogsResponse}})
+async def master_logs(
+    state: StateOf,
+    offset: Annotated[int, Query(description="First line; negative: that many from the end.")] = 0,
+    limit: int = 0,
+    follow: bool = False,
+) -> StreamingResponse:
+    """Lines of the master's own log, one JSON object per line."""
+    return stream(_master_lines(state, offset, limit, follow))
+
+
+async def _master_lines(
+    state: ServerState, offset: int, limit: int, follow: bool
+) -> AsyncIterator[list[dict[str, Any]]]:
+    position = max(state.logbook.next_id + offset, 0) if offset < 0 else offset
+    left = limit if limit > 0 else None
+    with state.watches.open(("master/log",)) as watch:
+        while True:
+            lines = state.logbook.since(position)[:left]
+            if lines:
+                yield [_entry(line) for line in lines]
+                position = lines[-1].id + 1
+                left = None if left is None else left - len(lines)
+            if not follow or left == 0 or watch.is_stopping:
+                return
+            await watch.wait(10.0)
+
+
+def _entry(line: LogbookLine) -> dict[str, Any]:
+    return {
+        "logEntry": {
+            "id": line.id,
+            "message": line.message,
+            "timestamp": to_rfc3339(line.time),
+            "level": str(line.level),
+        }
+    }

@@ -1,0 +1,62 @@
+"""The built web UI, from `server/static`. Any path under `/det` that is no file is the app's own page."""
+
+from pathlib import Path
+
+from fastapi import APIRouter
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+
+from resolute.domain.errors import NotFound
+
+router = APIRouter(include_in_schema=False)
+
+STATIC = Path(__file__).parent.parent / "static"
+_FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+_NOT_BUILT = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Resolute</title>
+<style>body{font:16px/1.5 system-ui;max-width:40rem;margin:4rem auto}code{background:#eee;padding:.1em .3em}
+</style></head><body><h1>Resolute is running</h1>
+<p>The web UI is not part of this build. Run <code>make ui</code> in the checkout and reload this page.</p>
+<p>Until then the command line does everything: <code>resolute experiment list</code>,
+<code>resolute experiment create CONFIG DIRECTORY</code>.</p></body></html>"""
+
+
+@router.get("/")
+def root() -> Response:
+    return RedirectResponse("/det/")
+
+
+@router.get("/det")
+def det() -> Response:
+    return RedirectResponse("/det/")
+
+
+@router.get("/det/{path:path}")
+def web_ui(path: str) -> Response:
+    file = _file(path)
+    if file is not None:
+        return FileResponse(file, headers=_FOREVER if path.startswith("assets/") else None)
+    index = _file("index.html")
+    if index is None:
+        return HTMLResponse(_NOT_BUILT)
+    return FileResponse(index, headers={"Cache-Control": "no-cache"})
+
+
+@router.get("/assets/{path:path}")
+def assets(path: str) -> Response:
+    file = _file(f"assets/{path}")
+    if file is None:
+        raise NotFound(f"no such file of the web UI: {path}")
+    return FileResponse(file, headers=_FOREVER)
+
+
+@router.get("/favicon.ico")
+def favicon() -> Response:
+    file = _file("favicon.ico") or _file("favicon.svg")
+    return FileResponse(file) if file else Response(status_code=204)
+
+
+def _file(path: str) -> Path | None:
+    """A file inside the built UI, never one outside it."""
+    if not path:
+        return None
+    found = (STATIC / path).resolve()
+    return found if found.is_relative_to(STATIC.resolve()) and found.is_file() else None

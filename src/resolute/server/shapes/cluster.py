@@ -1,0 +1,142 @@
+"""Nodes, slots, pools and jobs as messages."""
+
+from collections import Counter
+from datetime import datetime
+
+from resolute.domain.allocation import Allocation
+from resolute.domain.node import Slot
+from resolute.engine.cluster import NodeView, PoolView
+from resolute.engine.jobs import JobView
+from resolute.engine.platform import MasterConfig
+from resolute.spec.wire import cluster as wire
+from resolute.spec.wire import jobs as wire_jobs
+from resolute.spec.wire.enums import ContainerState, DeviceType, FittingPolicy, JobState, SchedulerType
+
+
+def device_message(slot: Slot) -> wire.Device:
+    return wire.Device(id=slot.id, brand=slot.brand, uuid=slot.uuid, type=DeviceType(f"TYPE_{slot.type}"))
+
+
+def slot_message(view: NodeView, slot: Slot) -> wire.Slot:
+    allocation = view.used.get(slot.id)
+    return wire.Slot(
+        id=str(slot.id),
+        device=device_message(slot),
+        enabled=slot.is_enabled and view.node.is_enabled,
+        draining=view.node.is_draining,
+        container=container_message(allocation, [slot]) if allocation else None,
+    )
+
+
+def container_message(allocation: Allocation, slots: list[Slot]) -> wire.Container:
+    return wire.Container(
+        id=allocation.id,
+        parent=allocation.task_id,
+        state=ContainerState.RUNNING if allocation.start_time else ContainerState.STARTING,
+        devices=[device_message(slot) for slot in slots],
+    )
+
+
+def agent_message(
+    view: NodeView, *, registered: datetime, version: str, with_slots: bool = True, with_containers: bool = True
+) -> wire.Agent:
+    node = view.node
+    return wire.Agent(
+        id=node.id,
+        registered_time=registered,
+        slots={str(slot.id): slot_message(view, slot) for slot in node.slots} if with_slots else {},
+        containers=_containers(view) if with_containers else {},
+        addresses=list(node.addresses),
+        enabled=node.is_enabled,
+        draining=node.is_draining,
+        version=version,
+        resource_pools=[node.resource_pool],
+        slot_stats=_slot_stats(view),
+    )
+
+
+def _containers(view: NodeView) -> dict[str, wire.Container]:
+    slots: dict[str, list[Slot]] = {}
+    for slot in view.node.slots:
+        if slot.id in view.used:
+            slots.setdefault(view.used[slot.id].id, []).append(slot)
+    held = {allocation.id: allocation for allocation in (*view.used.values(), *view.zero_slot)}
+    return {key: container_message(allocation, slots.get(key, [])) for key, allocation in held.items()}
+
+
+def _slot_stats(view: NodeView) -> wire.SlotStats:
+    by_type: dict[str, list[Slot]] = {}
+    by_brand: dict[str, list[Slot]] = {}
+    for slot in view.node.slots:
+        by_type.setdefault(f"TYPE_{slot.type}", []).append(slot)
+        by_brand.setdefault(slot.brand, []).append(slot)
+    return wire.SlotStats(
+        type_stats={key: _stats(view, slots) for key, slots in by_type.items()},
+        brand_stats={key: _stats(view, slots) for key, slots in by_brand.items()},
+    )
+
+
+def _stats(view: NodeView, slots: list[Slot]) -> wire.DeviceStats:
+    states = Counter("STATE_RUNNING" for slot in slots if slot.id in view.used)
+    off = sum(not slot.is_enabled or not view.node.is_enabled for slot in slots)
+    return wire.DeviceStats(
+        total=len(slots), disabled=off, draining=len(slots) if view.node.is_draining else 0, states=dict(states)
+    )
+
+
+def pool_message(
+    pool: PoolView, *, config: MasterConfig, slot_type: DeviceType, zero_slot: int, jobs: list[JobView]
+) -> wire.ResourcePool:
+    scheduled = sum(job.is_scheduled for job in jobs)
+    is_priority = config.scheduler == "priority"
+    return wire.ResourcePool(
+        name=pool.name,
+        description=f"{pool.agents} node(s), {pool.slots} slot(s)",
+        num_agents=pool.agents,
+        slots_available=pool.slots,
+        slots_used=pool.used,
+        slot_type=slot_type,
+        slots_per_agent=pool.slots // pool.agents if pool.agents else 0,
+        aux_container_capacity=100 * pool.agents,
+        aux_containers_running=zero_slot,
+        aux_container_capacity_per_agent=100,
+        default_compute_pool=pool.is_default,
+        default_aux_pool=pool.is_default,
+        min_agents=pool.agents,
+        max_agents=pool.agents,
+        scheduler_type=SchedulerType.PRIORITY if is_priority else SchedulerType.FAIR_SHARE,
+        scheduler_fitting_policy=FittingPolicy(f"FITTING_POLICY_{config.fitting_policy.upper()}"),
+        location="on-prem",
+        master_url=config.url,
+        details=wire.ResourcePoolDetail(
+            priority_scheduler=wire.PrioritySchedulerDetail(preemption=config.preemption) if is_priority else None
+        ),
+        cluster_name=config.cluster_name,
+        stats=wire.QueueStats(queued_count=len(jobs) - scheduled, scheduled_count=scheduled),
+    )
+
+
+def job_message(job: JobView) -> wire_jobs.Job:
+    experiment = job.experiment
+    return wire_jobs.Job(
+        job_id=job.job_id,
+        entity_id=str(experiment.id),
+        name=experiment.name,
+        username=job.username,
+        user_id=experiment.user_id,
+        submission_time=job.submitted_at,
+        resource_pool=experiment.resource_pool,
+        workspace_id=job.workspace_id,
+        requested_slots=job.requested_slots,
+        allocated_slots=job.allocated_slots,
+        priority=experiment.priority,
+        weight=experiment.weight,
+        progress=experiment.progress,
+        summary=job_summary(job),
+    )
+
+
+def job_summary(job: JobView) -> wire_jobs.JobSummary:
+    return wire_jobs.JobSummary(
+        state=JobState.SCHEDULED if job.is_scheduled else JobState.QUEUED, jobs_ahead=job.jobs_ahead
+    )

@@ -1,0 +1,70 @@
+"""Experiments as messages."""
+
+from datetime import datetime
+
+from resolute.domain.experiment import Experiment
+from resolute.domain.user import Project, User, Workspace
+from resolute.engine.ports import ExperimentSummary
+from resolute.server.shapes.states import experiment_state
+from resolute.spec.wire import experiments as wire
+
+
+def experiment_message(
+    summary: ExperimentSummary, *, now: datetime, trial_ids: list[int] | None = None
+) -> wire.Experiment:
+    experiment = summary.experiment
+    searcher = experiment.config.get("searcher") or {}
+    metric = searcher.get("metric")
+    return wire.Experiment(
+        id=experiment.id,
+        name=experiment.name,
+        description=experiment.description,
+        labels=list(experiment.labels),
+        notes=experiment.notes,
+        state=experiment_state(summary),
+        start_time=experiment.start_time,
+        end_time=experiment.end_time,
+        duration=int(((experiment.end_time or now) - experiment.start_time).total_seconds()),
+        archived=experiment.archived,
+        num_trials=summary.num_trials,
+        trial_ids=trial_ids or [],
+        display_name=summary.display_name,
+        username=summary.username,
+        user_id=experiment.user_id,
+        progress=experiment.progress,
+        job_id=experiment.job_id,
+        resource_pool=experiment.resource_pool,
+        searcher_type=str(searcher.get("name", "")),
+        searcher_metric=", ".join(metric) if isinstance(metric, list) else metric,
+        hyperparameters=experiment.config.get("hyperparameters") or {},
+        forked_from=experiment.parent_id,
+        project_id=experiment.project_id,
+        project_name=summary.project_name,
+        project_owner_id=summary.project_user_id,
+        workspace_id=summary.workspace_id,
+        workspace_name=summary.workspace_name,
+        parent_archived=summary.is_parent_archived,
+        config=experiment.config,
+        original_config=experiment.original_config,
+        checkpoint_size=summary.checkpoint_size,
+        checkpoint_count=summary.checkpoint_count,
+        best_trial_id=summary.best_trial_id,
+        best_trial_searcher_metric=summary.best_metric,
+        unmanaged=experiment.unmanaged,
+        external_experiment_id=experiment.external_id,
+        smaller_is_better=bool(searcher.get("smaller_is_better", True)),
+        warnings=list(experiment.warnings),
+    )
+
+
+def unsaved_summary(experiment: Experiment, user: User, project: Project, workspace: Workspace) -> ExperimentSummary:
+    """For an experiment that was only checked, never stored."""
+    return ExperimentSummary(
+        experiment=experiment,
+        username=user.username,
+        display_name=user.display_name,
+        project_name=project.name,
+        project_user_id=project.user_id,
+        workspace_id=workspace.id,
+        workspace_name=workspace.name,
+    )

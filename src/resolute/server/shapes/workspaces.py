@@ -1,0 +1,49 @@
+"""Workspaces, projects and templates as messages."""
+
+from datetime import datetime
+
+from resolute.domain.user import Project, Template, User, Workspace
+from resolute.spec.wire import workspaces as wire
+
+
+def workspace_message(workspace: Workspace, owner: User, counts: tuple[int, int]) -> wire.Workspace:
+    projects, experiments = counts
+    return wire.Workspace(
+        id=workspace.id,
+        name=workspace.name,
+        archived=workspace.is_archived,
+        username=owner.username,
+        user_id=owner.id,
+        immutable=workspace.is_immutable,
+        num_projects=projects,
+        num_experiments=experiments,
+        pinned=workspace.is_pinned,
+        checkpoint_storage_config=workspace.checkpoint_storage,
+    )
+
+
+def project_message(
+    project: Project, owner: User, workspace: Workspace, counts: tuple[int, int, datetime | None]
+) -> wire.Project:
+    experiments, active, last_start = counts
+    return wire.Project(
+        id=project.id,
+        name=project.name,
+        key=project.key,
+        workspace_id=project.workspace_id,
+        workspace_name=workspace.name,
+        description=project.description,
+        last_experiment_started_at=last_start,
+        notes=[wire.Note.model_validate(note) for note in project.notes],
+        num_experiments=experiments,
+        num_runs=experiments,
+        num_active_experiments=active,
+        archived=project.is_archived or workspace.is_archived,
+        username=owner.username,
+        user_id=owner.id,
+        immutable=project.is_immutable,
+    )
+
+
+def template_message(template: Template) -> wire.Template:
+    return wire.Template(name=template.name, config=template.config, workspace_id=template.workspace_id)
