@@ -1,1 +1,54 @@
-"""Python SDK over the REST API."""
+"""Python SDK over the REST API.
+
+    from resolute import client
+
+    experiment = client.create_experiment("config.yaml", "model/")
+    experiment.wait()
+    experiment.top_checkpoint().download()
+
+The functions here use one shared `Client`, made from the environment on first use or by `login`. Names load on first
+use, so that importing this package costs nothing.
+"""
+
+from importlib import import_module
+from typing import Any
+
+_WHERE = {
+    "Client": "client",
+    "Checkpoint": "checkpoint",
+    "Experiment": "experiment",
+    "LogFilter": "logs",
+    "Trial": "trial",
+    "create_experiment": "default",
+    "get_checkpoint": "default",
+    "get_experiment": "default",
+    "get_trial": "default",
+    "list_experiments": "default",
+    "login": "default",
+    "logout": "default",
+}
+
+__all__ = [
+    "Checkpoint",
+    "Client",
+    "Experiment",
+    "LogFilter",
+    "Trial",
+    "create_experiment",
+    "get_checkpoint",
+    "get_experiment",
+    "get_trial",
+    "list_experiments",
+    "login",
+    "logout",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
