@@ -15,7 +15,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from resolute.spec.problem import Path, Problem
 
-MAX_TEXT = 4_000_000
+MAX_TEXT = 1_000_000
 MAX_NODES = 200_000
 MAX_DEPTH = 100
 _TAG = "tag:yaml.org,2002:"
@@ -39,6 +39,7 @@ def read_document(text: str) -> Document:
         document.problems.append(Problem((), f"is {len(text):,} characters long; {MAX_TEXT:,} are the limit"))
         return document
     try:
+        _check_brackets(text)
         node = _compose(text)
         if node is not None:
             document.value = _Builder(document).build(node, ())
@@ -54,6 +55,16 @@ def read_document(text: str) -> Document:
 
 class _TooMuch(Exception):
     """The document is larger once written out than anything a person would mean."""
+
+
+def _check_brackets(text: str) -> None:
+    """The scanner takes seconds over thousands of open brackets, so those are counted before it is asked."""
+    depth = 0
+    for match in re.finditer(r"[\[\]{}]", text):
+        depth = depth + 1 if match[0] in "[{" else max(depth - 1, 0)
+        # Brackets inside text are counted too; nobody leaves this many open there.
+        if depth > 5 * MAX_DEPTH:
+            raise _TooMuch
 
 
 def _compose(text: str) -> Node | None:
@@ -90,7 +101,7 @@ class _Builder:
             if not isinstance(key_node, ScalarNode):
                 self._refuse(path, "has a key that is a list or a map; keys are text")
                 continue
-            key = str(key_node.value)
+            key = _whole_text(str(key_node.value))
             if key in built:
                 first = self._document.lines[(*path, key)]
                 self._refuse((*path, key), f"is given twice, on lines {first} and {line}; keep one")
@@ -110,7 +121,7 @@ class _Builder:
         return built
 
     def _scalar(self, node: Node, path: Path) -> Any:
-        kind, text = _short_tag(node), str(node.value)
+        kind, text = _short_tag(node), _whole_text(str(node.value))
         if kind in ("str", "timestamp"):
             return text
         if kind == "null":
@@ -138,6 +149,13 @@ class _Builder:
 def _short_tag(node: Node) -> str:
     tag = str(node.tag or "")
     return tag.removeprefix(_TAG) if tag.startswith(_TAG) else f"!{tag}"
+
+
+def _whole_text(text: str) -> str:
+    """JSON writes a rare character as two escapes, which YAML reads as two halves; join them."""
+    if text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _integer(text: str) -> int:

@@ -55,6 +55,12 @@ def test_keys_are_always_text() -> None:
     assert document.value == {"1": "a", "true": "b", "null": "c"}
 
 
+def test_a_character_that_json_wrote_as_two_escapes_is_one_again() -> None:
+    document = read_document('{"\\ud83d\\ude80": "\\ud83d\\ude80", "half": "\\ud83d"}')
+
+    assert document.value == {"\U0001f680": "\U0001f680", "half": "\ufffd"}
+
+
 def test_an_alias_repeats_what_its_anchor_names() -> None:
     document = read_document("a: &base {x: 1}\nb: *base\n")
 
