@@ -23,7 +23,7 @@ from resolute.runners import environments
 from resolute.runners.environments import Environment
 from resolute.runners.rendering import render_gang, without_secrets
 from resolute.runners.shepherd.entrypoint import plain_python
-from resolute.runners.shepherd.identity import ProcessIdentity, identity_of
+from resolute.runners.shepherd.identity import identity_of
 from resolute.runners.shepherd.run_directory import Exit, RunDirectory
 from resolute.runners.shepherd.session import FORCE_SIGNAL
 from resolute.runners.slots import host_name, local_node, usable_cores
@@ -33,7 +33,10 @@ WARM_MODULES = ("numpy.random", "torch")
 HARNESS_INFO_FILE = "info/cluster.json"
 _HARNESS_INFO = Path(__file__).parent / "harness_info"
 _CAN_BE_WARM = sys.platform == "linux"
-_LOST = GangStatus(is_lost=True, reason="Its processes are gone and left no exit code: the machine was restarted.")
+_LOST = GangStatus(
+    is_lost=True,
+    reason="Its processes are gone and left no exit code: they were killed together, or the machine was restarted.",
+)
 _NOT_INHERITED = ("RESOLUTE_", "DET_")
 
 
@@ -41,6 +44,7 @@ class LocalRunner:
     """`slots` None: one per CUDA device, else per core. `warm` False: every trial starts a fresh interpreter."""
 
     def __init__(self, *, home: Path, slots: int | None = None, node_id: str | None = None, warm: bool = True) -> None:
+        home = home.absolute()
         self._runs = home / "runs"
         self._runs.mkdir(parents=True, exist_ok=True)
         self._envs = home / "envs"
@@ -48,10 +52,9 @@ class LocalRunner:
         self._zygotes = ZygotePool(modules=WARM_MODULES, env=os.environ, home=home) if warm and _CAN_BE_WARM else None
         if self._zygotes is not None:
             self._zygotes.get(sys.executable)
+        self._starting = threading.Lock()
         self._lock = threading.Lock()
         self._spawned: set[int] = set()
-        self._launched: dict[str, ProcessIdentity] = {}
-        """The shepherds this object started, by handle: until they claim their gangs, nobody else knows of them."""
         self._ended: dict[str, GangStatus] = {}
 
     def nodes(self) -> list[Node]:
@@ -67,20 +70,20 @@ class LocalRunner:
     def start(self, gang: Gang) -> str:
         handle = gang.allocation_id
         run = self._run(handle)
-        if run.claimed_by() is not None or run.exit() is not None:
-            return handle
         if len(gang.shares) > 1:
             raise InvalidInput(
                 f"Allocation {handle} spans {len(gang.shares)} nodes; the local runner has one. Ask for fewer slots."
             )
-        environment = environments.resolve(gang.environment, envs=self._envs)
-        try:
-            run.prepare(self._request(gang, environment), gang.context)
-            shepherd = identity_of(self._launch(run, gang, environment))
-        except OSError as error:
-            raise Unavailable(f"{run.path} cannot be written: {error.strerror or error}. Free some space.") from error
-        with self._lock:
-            self._launched[handle] = shepherd
+        with self._starting:
+            if run.claimed_by() is not None or run.exit() is not None:
+                return handle
+            environment = environments.resolve(gang.environment, envs=self._envs)
+            try:
+                run.prepare(self._request(gang, environment), gang.context)
+                run.note_launch(identity_of(self._launch(run, gang, environment)))
+            except OSError as error:
+                why = error.strerror or error
+                raise Unavailable(f"Allocation {handle} cannot be started in {run.path}: {why}.") from error
         return handle
 
     def poll(self, handles: Sequence[str]) -> dict[str, GangStatus]:
@@ -126,6 +129,10 @@ class LocalRunner:
         with self._lock:
             self._ended.pop(handle, None)
 
+    def is_warm(self, python: str) -> bool:
+        """Would a trial in this interpreter start warm now? Asking starts warming it up."""
+        return self._zygotes is not None and self._zygotes.get(python).is_ready
+
     def _run(self, handle: str) -> RunDirectory:
         # Allocation ids become names of directories: a dot at the start or a slash must not mean anything.
         name = quote(handle, safe="")
@@ -140,22 +147,17 @@ class LocalRunner:
             return _LOST
         shepherd = run.claimed_by()
         # The claim is read first and the exit last: a gang that ends in between is seen as ended, never as lost.
-        is_alive = shepherd.is_alive if shepherd is not None else self._is_starting(handle, run)
+        is_alive = shepherd.is_alive if shepherd is not None else _is_starting(run)
         ended = run.exit()
         if ended is not None:
             status = GangStatus(exit_code=ended.code, reason=ended.reason)
             with self._lock:
                 self._ended[handle] = status
-                self._launched.pop(handle, None)
             return status
-        return GangStatus() if is_alive else _LOST
-
-    def _is_starting(self, handle: str, run: RunDirectory) -> bool:
-        """Not claimed yet. When another master asked for it, it is given up for good, so that it cannot start
-        behind the back of whoever is told that it is lost."""
-        with self._lock:
-            shepherd = self._launched.get(handle)
-        return (shepherd is not None and shepherd.is_alive) or not run.give_up()
+        if is_alive:
+            return GangStatus()
+        _kill_leftovers(run)
+        return _LOST
 
     def _launch(self, run: RunDirectory, gang: Gang, environment: Environment) -> int:
         pid = self._launch_warm(run, gang, environment)
@@ -195,7 +197,7 @@ class LocalRunner:
             "build": environment.build.as_json() if environment.build is not None else None,
             "files": gang.files,
             "bind_mounts": gang.bind_mounts,
-            "log_path": gang.log_path,
+            "log_path": os.path.abspath(gang.log_path) if gang.log_path else "",
         }
 
     def _env(self, gang: Gang, environment: Environment, *, inherited: dict[str, str]) -> dict[str, str]:
@@ -218,3 +220,17 @@ class LocalRunner:
 
 def _is_running(status: GangStatus) -> bool:
     return status.exit_code is None and not status.is_lost
+
+
+def _is_starting(run: RunDirectory) -> bool:
+    """Not claimed yet. When the process that should claim it is not there, the gang is given up for good, so that it
+    cannot start behind the back of whoever is told that it is lost."""
+    return run.launched().is_alive or not run.give_up()
+
+
+def _kill_leftovers(run: RunDirectory) -> None:
+    """Its shepherd was killed: whoever is told that the gang is lost may start it again, so nothing of it may run."""
+    entrypoint = run.entrypoint()
+    if entrypoint.is_alive:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(entrypoint.pid, signal.SIGKILL)

@@ -1,11 +1,13 @@
-"""The directory of one gang, and the three facts in it that survive everybody: what was asked, who has it in hand,
+"""The directory of one gang, and the facts in it that survive everybody: what was asked, who has it in hand,
 how it ended.
 
-    request.json   what to run; read once by the shepherd, then removed (it holds the allocation's token)
-    shepherd.json  the claim: written by exactly one process, so that a gang can never start twice
-    exit.json      exit code and reason, durable before anybody is told
-    work/          working directory with the unpacked model definition
-    files/         info files for the harness
+    request.json     what to run; read once by the shepherd, then removed (it holds the allocation's token)
+    launch.json      the process that was started to claim it
+    shepherd.json    the claim: written by exactly one process, so that a gang can never start twice
+    entrypoint.json  the process that runs now, so that it can be killed when its shepherd no longer can
+    exit.json        exit code and reason, durable before anybody is told
+    work/            working directory with the unpacked model definition
+    files/           info files for the harness
 
 Nothing here starts or signals a process.
 """
@@ -14,7 +16,7 @@ import contextlib
 import json
 import os
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +74,7 @@ class RunDirectory:
     def claim(self, identity: ProcessIdentity) -> bool:
         """True for exactly one caller, ever. Space for the exit code is set aside at the same time."""
         draft = self.path / f".claim.{_own_suffix()}"
-        draft.write_text(json.dumps({"pid": identity.pid, "started": identity.started}))
+        draft.write_text(json.dumps(asdict(identity)))
         try:
             os.link(draft, self._claim)
         except FileExistsError:
@@ -85,15 +87,24 @@ class RunDirectory:
 
     def claimed_by(self) -> ProcessIdentity | None:
         """None: nobody yet. NOBODY: it was given up before a process had it."""
-        try:
-            content = json.loads(self._claim.read_bytes())
-        except FileNotFoundError:
-            return None
-        return ProcessIdentity(content["pid"], content["started"])
+        return _identity(self._claim)
 
     def give_up(self) -> bool:
         """Make sure that no process will ever claim it. False: one already has."""
         return self.claim(NOBODY) or self.claimed_by() == NOBODY
+
+    def note_launch(self, shepherd: ProcessIdentity) -> None:
+        """Until it claims the gang, this is all that tells of it."""
+        _write_new(self.path / "launch.json", json.dumps(asdict(shepherd)).encode())
+
+    def launched(self) -> ProcessIdentity:
+        return _identity(self.path / "launch.json") or NOBODY
+
+    def note_entrypoint(self, identity: ProcessIdentity) -> None:
+        _write_new(self.path / "entrypoint.json", json.dumps(asdict(identity)).encode())
+
+    def entrypoint(self) -> ProcessIdentity:
+        return _identity(self.path / "entrypoint.json") or NOBODY
 
     def record_exit(self, ended: Exit) -> None:
         """Atomic and durable. Raises OSError when the disk is full, leaving what was."""
@@ -118,6 +129,13 @@ class RunDirectory:
     @property
     def _exit_draft(self) -> Path:
         return self.path / ".exit.json"
+
+
+def _identity(path: Path) -> ProcessIdentity | None:
+    try:
+        return ProcessIdentity(**json.loads(path.read_bytes()))
+    except FileNotFoundError:
+        return None
 
 
 def _write_new(path: Path, content: bytes) -> None:

@@ -225,6 +225,8 @@ class _Session:
         """Copy output and pass signals on until the process and everything it left behind are gone. What it writes
         to standard error is also added to `heard`."""
         streams = {child.out: OutputStream(LogStream.STDOUT), child.err: OutputStream(LogStream.STDERR)}
+        with contextlib.suppress(OSError):  # a full disk
+            self._run.note_entrypoint(identity_of(child.pid))
         for descriptor in streams:
             _widen(descriptor)
         exit_code: int | None = None

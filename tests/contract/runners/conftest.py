@@ -1,0 +1,104 @@
+"""Gangs, archives and patience for the runner tests."""
+
+import io
+import sys
+import tarfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resolute.domain.allocation import NodeShare
+from resolute.domain.log import LogLine, decode_line
+from resolute.engine.ports import Gang, GangStatus
+from resolute.runners.local import LocalRunner
+
+PATIENCE_S = 60.0
+
+
+class Bench:
+    """What a test needs around a local runner: a home, gangs in it, their logs and their ends."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+
+    def gang(self, name: str, entrypoint: str | tuple[str, ...], **options: Any) -> Gang:
+        files: dict[str, str] = options.pop("context_files", {})
+        values: dict[str, Any] = {
+            "task_id": name,
+            "run_id": 1,
+            "shares": (NodeShare("here", (0,)),),
+            "env": {},
+            "context": packed(files) if files else None,
+            "log_path": str(self.home / f"{name}.log"),
+        }
+        return Gang(allocation_id=f"{name}.1", entrypoint=entrypoint, **{**values, **options})
+
+    def lines(self, gang: Gang) -> list[LogLine]:
+        try:
+            records = Path(gang.log_path).read_bytes().splitlines(keepends=True)
+        except FileNotFoundError:
+            return []
+        return [decode_line(record, offset=0) for record in records]
+
+    def text(self, gang: Gang) -> str:
+        return "\n".join(line.text for line in self.lines(gang))
+
+    def run(self, runner: LocalRunner, gang: Gang) -> GangStatus:
+        """Start it and wait for its end."""
+        return self.end(runner, runner.start(gang))
+
+    def end(self, runner: LocalRunner, handle: str) -> GangStatus:
+        until(lambda: is_over(runner.poll([handle])[handle]))
+        return runner.poll([handle])[handle]
+
+    def until_said(self, gang: Gang, word: str) -> None:
+        until(lambda: word in self.text(gang))
+
+    until = staticmethod(lambda condition: until(condition))
+
+
+def until(condition: Callable[[], Any]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, "it never came true"
+        time.sleep(0.005)
+
+
+def is_over(status: GangStatus) -> bool:
+    return status.exit_code is not None or status.is_lost
+
+
+def packed(files: dict[str, str]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content.encode())
+            tar.addfile(entry, io.BytesIO(content.encode()))
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+@pytest.fixture
+def cold(tmp_path: Path) -> Iterator[LocalRunner]:
+    """A runner whose trials start fresh interpreters."""
+    runner = LocalRunner(home=tmp_path, slots=2, node_id="here", warm=False)
+    yield runner
+    runner.close(stop_gangs=True)
+
+
+@pytest.fixture(scope="session")
+def warm_bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LocalRunner, Bench]]:
+    """A runner with torch loaded, shared by the whole session: warming it up takes seconds."""
+    home = tmp_path_factory.mktemp("warm")
+    runner = LocalRunner(home=home, slots=2, node_id="here")
+    until(lambda: runner.is_warm(sys.executable))
+    yield runner, Bench(home)
+    runner.close(stop_gangs=True)

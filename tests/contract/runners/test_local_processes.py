@@ -1,0 +1,298 @@
+"""The local runner against real processes: output, signals, kills, and masters that die."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resolute.domain.errors import EnvironmentFailed, InvalidInput
+from resolute.domain.log import LogLevel, LogStream
+from resolute.engine.ports import EnvironmentSpec
+from resolute.runners.local import LocalRunner
+
+MASTER = """
+import pathlib, sys
+from resolute.domain.allocation import NodeShare
+from resolute.engine.ports import Gang
+from resolute.runners.local import LocalRunner
+home = pathlib.Path(sys.argv[1])
+runner = LocalRunner(home=home, slots=2, node_id="here", warm=False)
+runner.start(Gang(allocation_id="a.1", task_id="a", run_id=1, shares=(NodeShare("here", (0,)),), env={},
+                  entrypoint="echo alive; while [ ! -e go ]; do sleep 0.02; done; echo done; exit 7",
+                  log_path=str(home / "a.log")))
+print("started", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_trial_does_not_notice_that_its_master_was_killed(bench: Any, tmp_path: Path) -> None:
+    master = subprocess.Popen(
+        [sys.executable, "-c", MASTER, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert master.stdout is not None
+    master.stdout.readline()
+    gang = bench.gang("a", "")
+    bench.until_said(gang, "alive")
+
+    master.kill()
+    master.communicate()
+    successor = LocalRunner(home=tmp_path, slots=2, node_id="here", warm=False)
+
+    assert successor.running() == ["a.1"]
+    (tmp_path / "runs/a.1/work/go").touch()
+    assert bench.end(successor, "a.1").exit_code == 7
+    assert bench.text(gang) == "alive\ndone"
+
+
+def test_output_is_live_and_carries_stream_level_and_rank(bench: Any, cold: LocalRunner) -> None:
+    script = "echo 'plain'; echo '[rank=3] from three'; echo 'WARNING: careful' >&2; sleep 600"
+    gang = bench.gang("a", script)
+
+    handle = cold.start(gang)
+    bench.until_said(gang, "careful")
+    bench.until_said(gang, "three")
+
+    seen = {(line.text, line.rank, line.stream, line.level) for line in bench.lines(gang)}
+    assert seen == {
+        ("plain", 0, LogStream.STDOUT, LogLevel.INFO),
+        ("from three", 3, LogStream.STDOUT, LogLevel.INFO),
+        ("WARNING: careful", 0, LogStream.STDERR, LogLevel.WARNING),
+    }
+    cold.stop(handle, force=True)
+
+
+def test_the_entrypoint_runs_in_the_unpacked_model_definition(bench: Any, cold: LocalRunner) -> None:
+    gang = bench.gang("a", "cat model/def.txt", context_files={"model/def.txt": "weights\n"})
+
+    status = bench.run(cold, gang)
+
+    assert (status.exit_code, bench.text(gang)) == (0, "weights")
+
+
+def test_a_list_is_executed_without_a_shell(bench: Any, cold: LocalRunner) -> None:
+    gang = bench.gang("a", ("printf", "%s\n", "$HOME; exit 1"))
+
+    status = bench.run(cold, gang)
+
+    assert (status.exit_code, bench.text(gang)) == (0, "$HOME; exit 1")
+
+
+def test_a_command_that_does_not_exist_ends_with_a_sentence(bench: Any, cold: LocalRunner) -> None:
+    status = bench.run(cold, bench.gang("a", ("no-such-program", "x")))
+
+    assert status.exit_code == 127
+    assert "no-such-program" in status.reason
+
+
+def test_the_startup_hook_runs_first_and_in_the_same_place(bench: Any, cold: LocalRunner) -> None:
+    gang = bench.gang("a", "cat made", context_files={"startup-hook.sh": "echo hook; echo by-hook > made\n"})
+
+    status = bench.run(cold, gang)
+
+    assert (status.exit_code, bench.text(gang)) == (0, "hook\nby-hook")
+
+
+def test_a_failing_startup_hook_keeps_the_entrypoint_from_running(bench: Any, cold: LocalRunner) -> None:
+    gang = bench.gang("a", "echo never", context_files={"startup-hook.sh": "exit 9\n"})
+
+    status = bench.run(cold, gang)
+
+    assert status.exit_code == 9
+    assert status.reason == "startup-hook.sh ended with exit code 9; the entrypoint was not run."
+    assert bench.text(gang) == status.reason
+
+
+def test_a_killed_trial_ends_by_its_signal(bench: Any, cold: LocalRunner) -> None:
+    gang = bench.gang("a", "exec python3 -c 'import os; print(os.getpid(), flush=True); input()' < /dev/zero")
+    handle = cold.start(gang)
+    bench.until(lambda: bench.text(gang))
+
+    os.kill(int(bench.text(gang)), signal.SIGKILL)
+    status = bench.end(cold, handle)
+
+    assert (status.exit_code, status.reason) == (137, "The entrypoint was ended by SIGKILL.")
+
+
+def test_nothing_that_a_trial_started_outlives_it(bench: Any, cold: LocalRunner) -> None:
+    escaping = "import subprocess as s; p = s.Popen(['sleep', '600'], start_new_session=True); print(p.pid)"
+    gang = bench.gang("a", f'python3 -c "{escaping}"')
+
+    bench.run(cold, gang)
+
+    bench.until(lambda: _is_gone(int(bench.text(gang))))
+
+
+def test_force_also_kills_what_ignores_a_polite_request(bench: Any, cold: LocalRunner) -> None:
+    gang = bench.gang("a", "trap '' TERM; echo ready; while true; do sleep 0.05; done")
+    handle = cold.start(gang)
+    bench.until_said(gang, "ready")
+
+    cold.stop(handle, force=False)
+    still = cold.poll([handle])[handle].exit_code
+    cold.stop(handle, force=True)
+
+    assert still is None
+    assert bench.end(cold, handle).exit_code == 137
+
+
+def test_a_trial_may_answer_sigterm_with_an_exit_code_of_its_own(bench: Any, cold: LocalRunner) -> None:
+    gang = bench.gang("a", "trap 'echo saved; exit 0' TERM; echo ready; while true; do sleep 0.05; done")
+    handle = cold.start(gang)
+    bench.until_said(gang, "ready")
+
+    cold.stop(handle, force=False)
+
+    assert bench.end(cold, handle).exit_code == 0
+    assert bench.text(gang).startswith("ready\nsaved")
+
+
+def test_a_gang_whose_shepherd_was_killed_is_lost_and_leaves_nothing_running(bench: Any, cold: LocalRunner) -> None:
+    gang = bench.gang("a", "echo $$; exec sleep 600")
+    handle = cold.start(gang)
+    bench.until(lambda: bench.text(gang))
+    shepherd = json.loads((bench.home / "runs/a.1/shepherd.json").read_text())
+
+    os.kill(shepherd["pid"], signal.SIGKILL)
+    bench.until(lambda: cold.poll([handle])[handle].is_lost)
+
+    bench.until(lambda: _is_gone(int(bench.text(gang))))
+    assert cold.running() == []
+
+
+def test_a_recycled_pid_is_not_taken_for_the_shepherd(bench: Any, cold: LocalRunner) -> None:
+    directory = bench.home / "runs/a.1"
+    directory.mkdir(parents=True)
+    (directory / "shepherd.json").write_text(json.dumps({"pid": os.getpid(), "started": "another-boot/1"}))
+
+    cold.stop("a.1", force=True)
+
+    assert cold.running() == []
+    assert cold.poll(["a.1"])["a.1"].is_lost
+
+
+def test_racing_starts_start_one_process(bench: Any, tmp_path: Path) -> None:
+    runners = [LocalRunner(home=tmp_path, slots=2, node_id="here", warm=False) for _ in range(4)]
+    gang = bench.gang("a", "echo once; sleep 0.2")
+    barrier = threading.Barrier(len(runners))
+
+    def start(runner: LocalRunner) -> None:
+        barrier.wait()
+        runner.start(gang)
+
+    threads = [threading.Thread(target=start, args=(runner,)) for runner in runners]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert {bench.end(runner, "a.1").exit_code for runner in runners} == {0}
+    assert bench.text(gang) == "once"
+
+
+def test_a_gang_that_never_got_its_process_cannot_start_behind_our_back(bench: Any, cold: LocalRunner) -> None:
+    directory = bench.home / "runs/a.1"
+    directory.mkdir(parents=True)
+    (directory / "request.json").write_text("{}")
+
+    status = cold.poll(["a.1"])["a.1"]
+    cold.start(bench.gang("a", "echo too late"))
+
+    assert status.is_lost
+    assert cold.poll(["a.1"])["a.1"].is_lost
+
+
+def test_forgetting_removes_the_files_of_ended_gangs_only(bench: Any, cold: LocalRunner) -> None:
+    bench.run(cold, bench.gang("over", "true"))
+    handle = cold.start(bench.gang("live", "sleep 600"))
+
+    cold.forget("over.1")
+    cold.forget(handle)
+
+    assert sorted(path.name for path in (bench.home / "runs").iterdir()) == ["live.1"]
+
+
+def test_an_id_with_slashes_and_dots_stays_inside_the_home(bench: Any, cold: LocalRunner) -> None:
+    bench.run(cold, bench.gang("../../../tmp/evil", "true", log_path=""))
+
+    assert [path.name for path in (bench.home / "runs").iterdir()] == ["%2E.%2F..%2F..%2Ftmp%2Fevil.1"]
+    assert cold.poll(["../../../tmp/evil.1"])["../../../tmp/evil.1"].exit_code == 0
+
+
+def test_the_environment_of_a_trial_is_the_masters_without_its_secrets_and_the_gangs(
+    bench: Any, cold: LocalRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RESOLUTE_TOKEN", "of-the-master")
+    monkeypatch.setenv("AWS_REGION", "eu-1")
+    gang = bench.gang("a", "env", env={"DET_TRIAL_ID": "5", "OMP_NUM_THREADS": "7"})
+
+    bench.run(cold, gang)
+
+    seen = dict(line.partition("=")[::2] for line in bench.text(gang).splitlines())
+    assert (seen["DET_TRIAL_ID"], seen["OMP_NUM_THREADS"], seen["AWS_REGION"]) == ("5", "7", "eu-1")
+    assert "RESOLUTE_TOKEN" not in seen
+    assert seen["PATH"].split(os.pathsep)[0] == str(Path(sys.executable).parent)
+
+
+def test_a_hostile_model_definition_ends_the_gang_with_a_sentence(bench: Any, cold: LocalRunner) -> None:
+    gang = bench.gang("a", "echo never", context_files={"../escaped": "x"})
+
+    status = bench.run(cold, gang)
+
+    assert status.exit_code == 125
+    assert "'../escaped' leads out of the archive" in status.reason
+    assert bench.text(gang) == status.reason
+    assert not (bench.home / "runs/a.1/escaped").exists()
+
+
+def test_an_interpreter_that_is_not_there_is_refused_before_anything_is_created(bench: Any, cold: LocalRunner) -> None:
+    gang = bench.gang("a", "true", environment=EnvironmentSpec(python="/no/such/python"))
+
+    with pytest.raises(EnvironmentFailed, match="'/no/such/python', which is no executable file"):
+        cold.start(gang)
+
+    assert list((bench.home / "runs").iterdir()) == []
+
+
+def test_something_that_is_no_interpreter_is_refused(bench: Any, cold: LocalRunner) -> None:
+    gang = bench.gang("a", "true", environment=EnvironmentSpec(python="/bin/cat"))
+
+    with pytest.raises(EnvironmentFailed, match="does not answer as Python does"):
+        cold.start(gang)
+
+
+def test_a_gang_of_two_nodes_is_refused(bench: Any, cold: LocalRunner) -> None:
+    gang = bench.gang("a", "true")
+
+    with pytest.raises(InvalidInput, match="spans 2 nodes"):
+        cold.start(bench.gang("a", "true", shares=gang.shares * 2))
+
+
+def test_the_token_does_not_stay_on_disk_in_the_request(bench: Any, cold: LocalRunner) -> None:
+    bench.run(cold, bench.gang("a", "true", env={"DET_SESSION_TOKEN": "v2.secret"}))
+
+    contents = [path.read_text() for path in (bench.home / "runs/a.1").iterdir() if path.is_file()]
+    assert not any("v2.secret" in content for content in contents)
+
+
+def test_a_hundred_thousand_lines_a_second_pass_through(bench: Any, cold: LocalRunner) -> None:
+    count = 300_000
+    gang = bench.gang("a", f"seq 1 {count}")
+
+    bench.run(cold, gang)
+
+    lines = bench.lines(gang)
+    assert [line.text for line in lines] == [str(number) for number in range(1, count + 1)]
+    assert (lines[-1].timestamp_us - lines[0].timestamp_us) / 1e6 < count / 100_000
+
+
+def _is_gone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
