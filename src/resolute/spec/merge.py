@@ -4,6 +4,7 @@ Maps are merged key by key and the configuration wins. These differ:
 
 - lists in `APPENDED` keep the configuration's items first and add the template's that do not clash with them;
 - a hyperparameter with a `type`, or a plain value, replaces the template's wholly: half a range is no range;
+- so does a length: two units are no length;
 - a `searcher` or `checkpoint_storage` of another kind keeps only the template's keys that every kind has.
 
 An override replaces what is at its key; a map is merged into a map there.
@@ -26,6 +27,7 @@ _KINDS: dict[Path, tuple[str, frozenset[str]]] = {
     ("searcher",): ("name", frozenset(SearcherBase.model_fields)),
     ("checkpoint_storage",): ("type", COMMON),
 }
+_LENGTHS = frozenset({"max_length", "length_per_round", "min_checkpoint_period", "min_validation_period"})
 _VARIABLES: Path = ("environment", "environment_variables")
 
 
@@ -88,19 +90,23 @@ def apply_overrides(config: Config, overrides: Sequence[Override]) -> Config:
     changed = copy.deepcopy(config)
     for override in overrides:
         node = changed
-        for key in override.path[:-1]:
-            if not isinstance(node.get(key), dict):
+        for depth, key in enumerate(override.path[:-1], start=1):
+            if not isinstance(node.get(key), dict) or _is_length(override.path[:depth]):
                 node[key] = {}
             node = node[key]
         last = override.path[-1]
-        node[last] = _laid_over(node.get(last), copy.deepcopy(override.value))
+        node[last] = _laid_over(node.get(last), copy.deepcopy(override.value), override.path)
     return changed
 
 
-def _laid_over(old: Any, new: Any) -> Any:
-    if not isinstance(old, dict) or not isinstance(new, dict) or "type" in new:
+def _laid_over(old: Any, new: Any, path: Path) -> Any:
+    if not isinstance(old, dict) or not isinstance(new, dict) or "type" in new or _is_length(path):
         return new
-    return {**old, **{key: _laid_over(old.get(key), value) for key, value in new.items()}}
+    return {**old, **{key: _laid_over(old.get(key), value, (*path, key)) for key, value in new.items()}}
+
+
+def _is_length(path: Path) -> bool:
+    return path[-1] in _LENGTHS and path[0] != "hyperparameters"
 
 
 def _typed(text: str) -> tuple[Any, list[Problem]]:
@@ -125,8 +131,8 @@ def _merge(ours: Any, theirs: Any, path: Path) -> Any:
     if path == _VARIABLES:
         ours, theirs = _by_device(ours), _by_device(theirs)
     if isinstance(ours, dict) and isinstance(theirs, dict):
-        is_parameter = path[0] == "hyperparameters" and len(path) > 1
-        return ours if is_parameter and ("type" in ours or "type" in theirs) else _merge_maps(ours, theirs, path)
+        is_parameter = path[0] == "hyperparameters" and len(path) > 1 and ("type" in ours or "type" in theirs)
+        return ours if is_parameter or _is_length(path) else _merge_maps(ours, theirs, path)
     if path in APPENDED and isinstance(ours, list) and isinstance(theirs, list):
         taken = {APPENDED[path](item) for item in ours}
         return ours + [item for item in theirs if APPENDED[path](item) not in taken]

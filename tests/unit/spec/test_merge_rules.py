@@ -63,6 +63,11 @@ def overridden(config: dict[str, Any], *texts: str) -> dict[str, Any]:
             {"searcher": {"name": "random", "max_trials": 3, "metric": "x"}},
         ),
         (
+            {"searcher": {"max_length": {"epochs": 2}}},
+            {"searcher": {"max_length": {"batches": 100}}, "min_validation_period": {"batches": 5}},
+            {"searcher": {"max_length": {"epochs": 2}}, "min_validation_period": {"batches": 5}},
+        ),
+        (
             {"searcher": {"name": "single"}},
             {"searcher": {"name": "adaptive_asha", "mode": "standard", "metric": "x", "smaller_is_better": False}},
             {"searcher": {"name": "single", "metric": "x", "smaller_is_better": False}},
@@ -157,6 +162,21 @@ def test_a_typed_parameter_replaces_the_one_that_is_there() -> None:
     changed = overridden(config, "hyperparameters.lr={type: const, val: 3}")
 
     assert changed["hyperparameters"]["lr"] == {"type": "const", "val": 3}
+
+
+@pytest.mark.parametrize(
+    "text", ["searcher.max_length.epochs=2", "searcher.max_length={epochs: 2}", "searcher={max_length: {epochs: 2}}"]
+)
+def test_a_length_replaces_one_in_another_unit(text: str) -> None:
+    changed = overridden({"searcher": {"name": "single", "max_length": {"batches": 9}}}, text)
+
+    assert changed == {"searcher": {"name": "single", "max_length": {"epochs": 2}}}
+
+
+def test_a_hyperparameter_group_that_is_called_like_a_length_is_merged() -> None:
+    changed = overridden({"hyperparameters": {"max_length": {"a": 1}}}, "hyperparameters.max_length.b=2")
+
+    assert changed == {"hyperparameters": {"max_length": {"a": 1, "b": 2}}}
 
 
 def test_one_mount_may_be_given_without_a_list() -> None:
