@@ -58,12 +58,6 @@ def _listed(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
-def _shape(value: Any) -> str:
-    if isinstance(value, dict | BaseModel):
-        return "<map>"
-    return "<list>" if isinstance(value, list) else "<plain>"
-
-
 def _plain_or_list(value: Any) -> str:
     return "<list>" if isinstance(value, list) else "<plain>"
 
@@ -80,12 +74,12 @@ def _short(value: float) -> float | int:
 AsMap, AsList, AsPlain = Tag("<map>"), Tag("<list>"), Tag("<plain>")
 PlainOrList = Discriminator(_plain_or_list)
 PlainOrMap = Discriminator(_plain_or_map)
-PlainListOrMap = Discriminator(_shape)
 
 Number = Annotated[float, PlainSerializer(_short)]
-Whole = Annotated[int, BeforeValidator(_whole)]
-Count = Annotated[int, BeforeValidator(_whole), Field(ge=0)]
-Positive = Annotated[int, BeforeValidator(_whole), Field(ge=1)]
+_LARGEST = 2**63 - 1  # what databases and other languages can hold
+Whole = Annotated[int, BeforeValidator(_whole), Field(ge=-_LARGEST, le=_LARGEST)]
+Count = Annotated[int, BeforeValidator(_whole), Field(ge=0, le=_LARGEST)]
+Positive = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=_LARGEST)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Text = Annotated[str, Field(min_length=1)]
 OneOrMore = BeforeValidator(_listed)
