@@ -1,0 +1,62 @@
+/** Which page answers which address. Pages beyond the first two load when they are opened. */
+import { lazy, Suspense, type ReactNode } from "react";
+import { Navigate, Route, Routes, useLocation } from "react-router";
+import { useToken } from "./api/session";
+import { HomePage } from "./pages/HomePage";
+import { ExperimentsPage } from "./pages/ExperimentsPage";
+import { SignInPage } from "./pages/SignInPage";
+import { Shell } from "./Shell";
+import { Empty, Loading } from "./ui/parts";
+
+const CreatePage = lazy(() => import("./pages/create/CreatePage"));
+const ExperimentPage = lazy(() => import("./pages/experiment/ExperimentPage"));
+const TrialPage = lazy(() => import("./pages/trial/TrialPage"));
+const ComparePage = lazy(() => import("./pages/ComparePage"));
+const QueuePage = lazy(() => import("./pages/QueuePage"));
+const ClusterPage = lazy(() => import("./pages/ClusterPage"));
+const TasksPage = lazy(() => import("./pages/TasksPage"));
+const TaskPage = lazy(() => import("./pages/TaskPage"));
+const WorkspacesPage = lazy(() => import("./pages/WorkspacesPage"));
+const WorkspacePage = lazy(() => import("./pages/WorkspacePage"));
+const ProjectPage = lazy(() => import("./pages/ProjectPage"));
+const UsersPage = lazy(() => import("./pages/UsersPage"));
+const AccountPage = lazy(() => import("./pages/AccountPage"));
+
+export function App(): ReactNode {
+  const token = useToken();
+  const { pathname, search } = useLocation();
+  if (!token) {
+    const next = pathname === "/signin" ? search : pathname === "/" ? "" : `?next=${encodeURIComponent(pathname + search)}`;
+    return (
+      <Routes>
+        <Route path="/signin" element={<SignInPage />} />
+        <Route path="*" element={<Navigate to={`/signin${next}`} replace />} />
+      </Routes>
+    );
+  }
+  return (
+    <Shell>
+      <Suspense fallback={<div className="page"><Loading /></div>}>
+        <Routes>
+          <Route path="/" element={<HomePage />} />
+          <Route path="/signin" element={<Navigate to={new URLSearchParams(search).get("next") ?? "/"} replace />} />
+          <Route path="/experiments" element={<ExperimentsPage />} />
+          <Route path="/experiments/new" element={<CreatePage />} />
+          <Route path="/experiments/:id/*" element={<ExperimentPage />} />
+          <Route path="/trials/:id/*" element={<TrialPage />} />
+          <Route path="/compare" element={<ComparePage />} />
+          <Route path="/queue" element={<QueuePage />} />
+          <Route path="/cluster" element={<ClusterPage />} />
+          <Route path="/tasks" element={<TasksPage />} />
+          <Route path="/tasks/:id" element={<TaskPage />} />
+          <Route path="/workspaces" element={<WorkspacesPage />} />
+          <Route path="/workspaces/:id" element={<WorkspacePage />} />
+          <Route path="/projects/:id" element={<ProjectPage />} />
+          <Route path="/users" element={<UsersPage />} />
+          <Route path="/account" element={<AccountPage />} />
+          <Route path="*" element={<div className="page"><Empty title="There is no page at this address"><a href="/">Go to the first page</a></Empty></div>} />
+        </Routes>
+      </Suspense>
+    </Shell>
+  );
+}

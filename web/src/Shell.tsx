@@ -1,0 +1,82 @@
+/** What stays around every page: navigation, who is signed in, and a word when the server is away. */
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState, type ReactNode } from "react";
+import { Link, NavLink, useLocation } from "react-router";
+import { useConnection } from "./api/connection";
+import { post } from "./api/http";
+import { masterQuery, meQuery } from "./api/queries";
+import { session } from "./api/session";
+import { setTheme, useTheme } from "./theme/theme";
+import { Icon, type IconName } from "./ui/Icon";
+import { Menu } from "./ui/Menu";
+
+const WORK: readonly (readonly [string, string, IconName])[] = [
+  ["/", "Home", "home"],
+  ["/experiments", "Experiments", "flask"],
+  ["/workspaces", "Workspaces", "folder"],
+];
+const CLUSTER: readonly (readonly [string, string, IconName])[] = [
+  ["/queue", "Job queue", "queue"],
+  ["/cluster", "Cluster", "cluster"],
+  ["/tasks", "Tasks", "task"],
+];
+
+export function Shell({ children }: { children: ReactNode }): ReactNode {
+  const [open, setOpen] = useState(false);
+  const { pathname } = useLocation();
+  const me = useQuery(meQuery).data;
+  useEffect(() => setOpen(false), [pathname]);
+  return (
+    <div className={`shell ${open ? "menu-open" : ""}`} onClick={(event) => open && event.target === event.currentTarget && setOpen(false)}>
+      <aside className="sidebar" aria-label="Navigation">
+        <Link className="brand" to="/"><Brand /> Resolute</Link>
+        {WORK.map((item) => <Item key={item[0]} item={item} />)}
+        <div className="nav-title">Cluster</div>
+        {CLUSTER.map((item) => <Item key={item[0]} item={item} />)}
+        {me?.admin && <Item item={["/users", "Users", "users"]} />}
+        <div className="nav-gap" />
+        <Account />
+      </aside>
+      <div className="main">
+        <div className="topbar">
+          <button className="btn quiet icon" aria-label="Open navigation" aria-expanded={open} onClick={() => setOpen(!open)}><Icon name="menu" /></button>
+          <Link className="brand" style={{ padding: 0 }} to="/"><Brand /> Resolute</Link>
+        </div>
+        <ConnectionBanner />
+        <main className="page" id="content">{children}</main>
+      </div>
+    </div>
+  );
+}
+
+export function Brand({ size = 20 }: { size?: number }): ReactNode {
+  return <img src="/favicon.svg" width={size} height={size} alt="" />;
+}
+
+function Item({ item: [to, label, icon] }: { item: readonly [string, string, IconName] }): ReactNode {
+  return <NavLink className="nav-link" to={to} end={to === "/"}><Icon name={icon} />{label}</NavLink>;
+}
+
+function Account(): ReactNode {
+  const theme = useTheme();
+  const me = useQuery(meQuery).data;
+  const master = useQuery(masterQuery).data;
+  const leave = (): void => void post("/api/v1/auth/logout").catch(() => undefined).finally(session.end);
+  return (
+    <div className="row spread" style={{ padding: "0 4px" }}>
+      <Menu up align="left" className="btn quiet" label={<><Icon name="user" /><span className="ellipsis" style={{ maxWidth: 90 }}>{me?.displayName || me?.username || "…"}</span></>} name="Account">
+        <Link className="menu-item" to="/account"><Icon name="key" />Account and tokens</Link>
+        <button className="menu-item" onClick={leave}><Icon name="out" />Sign out</button>
+        {master && <><div className="menu-sep" /><div className="menu-item faint" style={{ cursor: "default" }}>Version {master.version}</div></>}
+      </Menu>
+      <button className="btn quiet icon" aria-label={theme === "dark" ? "Use the light theme" : "Use the dark theme"} onClick={() => setTheme(theme === "dark" ? "light" : "dark")}>
+        <Icon name={theme === "dark" ? "sun" : "moon"} />
+      </button>
+    </div>
+  );
+}
+
+function ConnectionBanner(): ReactNode {
+  if (useConnection() === "up") return null;
+  return <div className="banner" role="alert"><Icon name="warn" />The server does not answer. What you see may be old; this page reconnects by itself.</div>;
+}

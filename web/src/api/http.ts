@@ -1,0 +1,86 @@
+/** One way to the server: adds the token, turns refusals into the server's own sentence, notes a lost connection. */
+import { connection } from "./connection";
+import { session } from "./session";
+
+export class ApiError extends Error {
+  constructor(
+    message: string,
+    readonly status: number,
+  ) {
+    super(message);
+  }
+}
+
+export type Query = Record<string, string | number | boolean | undefined | null | readonly (string | number)[]>;
+
+export interface Options {
+  query?: Query;
+  body?: unknown;
+  signal?: AbortSignal | undefined;
+}
+
+export async function request<T>(method: string, path: string, options: Options = {}): Promise<T> {
+  const response = await send(method, path, options);
+  if (!response.ok) throw await refusal(response);
+  const text = await response.text();
+  return (text ? JSON.parse(text) : {}) as T;
+}
+
+export const get = <T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> =>
+  request<T>("GET", path, { ...(query ? { query } : {}), signal });
+export const post = <T>(path: string, body?: unknown): Promise<T> => request<T>("POST", path, { body });
+export const patch = <T>(path: string, body: unknown): Promise<T> => request<T>("PATCH", path, { body });
+export const remove = <T>(path: string, body?: unknown): Promise<T> => request<T>("DELETE", path, { body });
+
+/** The raw response, for streams and downloads. Throws only when the server cannot be reached. */
+export async function send(method: string, path: string, { query, body, signal }: Options = {}): Promise<Response> {
+  const token = session.token;
+  const headers: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {};
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const init: RequestInit = { method, headers, cache: "no-store" };
+  if (body !== undefined) init.body = JSON.stringify(body);
+  if (signal) init.signal = signal;
+  try {
+    const response = await fetch(path + queryString(query), init);
+    connection.reached();
+    return response;
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    connection.lost();
+    throw new ApiError("The server does not answer. This page tries again by itself.", 0);
+  }
+}
+
+export async function refusal(response: Response): Promise<ApiError> {
+  if (response.status === 401) session.end();
+  return new ApiError(sentenceOf(await response.text(), response.status), response.status);
+}
+
+/** The server's own words, in whichever of the known envelopes they came. */
+export function sentenceOf(body: string, status: number): string {
+  try {
+    const parsed = JSON.parse(body) as Record<string, unknown>;
+    const error = parsed["error"];
+    if (error && typeof error === "object") {
+      const inner = error as Record<string, unknown>;
+      const words = inner["error"] ?? inner["message"];
+      if (typeof words === "string") return words;
+    }
+    for (const key of ["message", "detail", "error"]) {
+      if (typeof parsed[key] === "string") return parsed[key];
+    }
+  } catch {
+    // Not JSON: a proxy's page. Its status says more than its markup.
+  }
+  return body && body.length < 300 && !body.startsWith("<") ? body : `The server answered with status ${status}.`;
+}
+
+export function queryString(query: Query | undefined): string {
+  const parts = new URLSearchParams();
+  for (const [key, value] of Object.entries(query ?? {})) {
+    if (value === undefined || value === null || value === "") continue;
+    for (const item of Array.isArray(value) ? value : [value]) parts.append(key, String(item));
+  }
+  const text = parts.toString();
+  return text ? `?${text}` : "";
+}

@@ -1,0 +1,95 @@
+/** Metric series of trials, kept fresh: one trial fetches only its new tail, an experiment fetches thinned lines. */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { mergeSeries, normalise, type MetricId } from "../charts/series";
+import { useNotices } from "./events";
+import { get } from "./http";
+import type { Series, Trial } from "./types";
+
+const TRIAL_POINTS = 2000;
+const BUDGET = 60_000;
+const LIVE_MS = 300;
+/** Summaries name training and validation as Determined's clients read them; other groups keep their own name. */
+const GROUPS: Record<string, string> = { avg_metrics: "training", validation_metrics: "validation" };
+
+const keyOf = (series: Series): string => `${series.trialId}/${series.group}/${series.name}`;
+
+/** Every numeric metric that these trials have reported. */
+export function metricIds(trials: readonly Trial[]): MetricId[] {
+  const found = new Map<string, MetricId>();
+  for (const trial of trials) {
+    for (const [key, metrics] of Object.entries(trial.summaryMetrics ?? {})) {
+      const group = GROUPS[key] ?? key;
+      for (const [name, summary] of Object.entries(metrics ?? {})) {
+        if ((summary?.type ?? "number") === "number") found.set(`${group}/${name}`, { group, name });
+      }
+    }
+  }
+  return [...found.values()].sort((a, b) => a.group.localeCompare(b.group) || a.name.localeCompare(b.name));
+}
+
+export function useTrialSeries(trialId: number, metrics: readonly MetricId[], live: boolean): { series: Series[]; isPending: boolean; error: unknown } {
+  const client = useQueryClient();
+  const queryKey = ["series", trialId, metrics.map((metric) => `${metric.group}/${metric.name}`).join()];
+  const query = useQuery({
+    queryKey,
+    enabled: metrics.length > 0,
+    queryFn: ({ signal }) => fetchTail(trialId, metrics, client.getQueryData<Series[]>(queryKey), signal),
+    structuralSharing: false,
+  });
+  useNotices(live ? [`trial/${trialId}`] : [], () => void client.invalidateQueries({ queryKey }), LIVE_MS);
+  return { series: query.data ?? NO_SERIES, isPending: query.isPending && metrics.length > 0, error: query.error };
+}
+
+const NO_SERIES: Series[] = [];
+
+async function fetchTail(trialId: number, metrics: readonly MetricId[], known: Series[] | undefined, signal: AbortSignal): Promise<Series[]> {
+  const byKey = new Map((known ?? []).map((series) => [keyOf(series), series]));
+  const grown = (known ?? []).some((series) => series.steps.length > TRIAL_POINTS * 1.5);
+  const answers = await Promise.all(
+    groupsOf(metrics).map(([group, names]) => {
+      const since = grown ? undefined : tailStart(known, group, names);
+      return get<{ series: Series[] }>(`/api/v1/trials/${trialId}/series`, { group, name: names, maxPoints: TRIAL_POINTS, since }, signal).then((answer) =>
+        answer.series.map(normalise).map((series) => (since === undefined ? series : mergeSeries(byKey.get(keyOf(series)), series))),
+      );
+    }),
+  );
+  const fresh = new Map(answers.flat().map((series) => [keyOf(series), series]));
+  for (const [key, series] of byKey) if (!fresh.has(key) && !grown) fresh.set(key, series);
+  return [...fresh.values()];
+}
+
+function groupsOf(metrics: readonly MetricId[]): [string, string[]][] {
+  const groups = new Map<string, string[]>();
+  for (const { group, name } of metrics) groups.set(group, [...(groups.get(group) ?? []), name]);
+  return [...groups];
+}
+
+/** Where all of a group's series are known to; undefined as long as one of them is new. */
+function tailStart(known: Series[] | undefined, group: string, names: readonly string[]): number | undefined {
+  const ends = names.map((name) => known?.find((series) => series.group === group && series.name === name)?.steps.at(-1));
+  return ends.every((end) => end !== undefined) ? Math.min(...(ends as number[])) : undefined;
+}
+
+/** Lines of all trials of an experiment. More trials, fewer points each: the picture has only so many pixels. */
+export function useExperimentSeries(experimentId: number, metrics: readonly MetricId[], trials: number, live: boolean): { series: Series[]; isPending: boolean; error: unknown } {
+  const client = useQueryClient();
+  const maxPoints = Math.max(40, Math.min(1000, Math.floor(BUDGET / Math.max(trials, 1))));
+  const queryKey = ["series", "experiment", experimentId, metrics.map((metric) => `${metric.group}/${metric.name}`).join(), maxPoints];
+  const query = useQuery({
+    queryKey,
+    enabled: metrics.length > 0,
+    structuralSharing: false,
+    queryFn: async ({ signal }) => {
+      const answers = await Promise.all(groupsOf(metrics).map(([group, names]) =>
+        get<{ series: Series[] }>(`/api/v1/experiments/${experimentId}/series`, { group, name: names, maxPoints }, signal)));
+      return answers.flatMap((answer) => answer.series.map(normalise));
+    },
+  });
+  useNotices(live ? [`experiment/${experimentId}`] : [], () => void client.invalidateQueries({ queryKey }), trials > 50 ? 2000 : trials > 4 ? 700 : LIVE_MS);
+  return { series: query.data ?? NO_SERIES, isPending: query.isPending && metrics.length > 0, error: query.error };
+}
+
+export function useSeriesMap(series: readonly Series[]): Map<string, Series> {
+  return useMemo(() => new Map(series.map((item) => [keyOf(item), item])), [series]);
+}

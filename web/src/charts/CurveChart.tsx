@@ -1,0 +1,226 @@
+/**
+ * Learning curves on a canvas: uPlot keeps scales, axes, cursor and zoom; lines are drawn here.
+ *
+ * Each line has its own x values (trials report at different steps), so lines are painted in uPlot's draw hook
+ * instead of being aligned to one x column: a thousand trials stay cheap.
+ */
+import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { useTheme } from "../theme/theme";
+import { formatDuration, formatNumber } from "../text/format";
+import { drawLines, nearestLine, type Line } from "./lines";
+import { ink } from "./palette";
+import { extent, nearestIndex, type XAxis } from "./series";
+import { smooth } from "./smoothing";
+
+export type { Line } from "./lines";
+
+interface Props {
+  lines: readonly Line[];
+  xAxis: XAxis;
+  yLabel?: string;
+  height?: number;
+  logY?: boolean;
+  smoothing?: number;
+  highlight?: string | null;
+  onHighlight?: (id: string | null) => void;
+  onPick?: (id: string) => void;
+}
+
+interface Painted {
+  lines: readonly Line[];
+  raw: readonly Line[];
+  highlight: string | null;
+}
+
+const X_LABEL: Record<XAxis, string> = { step: "step", epoch: "epoch", time: "time" };
+const REACH_PX = 36;
+const NO_DATA: uPlot.AlignedData = [[0, 1], [0, 1]];
+
+export function CurveChart(props: Props): ReactNode {
+  const { lines, xAxis, yLabel = "", height = 220, logY = false, smoothing = 0, highlight = null } = props;
+  const theme = useTheme();
+  const host = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const painted = useRef<Painted>({ lines: [], raw: [], highlight: null });
+  const handlers = useRef(props);
+  handlers.current = props;
+  const [tip, setTip] = useState<Tip | null>(null);
+
+  const smoothed = useMemo(
+    () => (smoothing > 0 ? lines.map((line) => ({ ...line, y: smooth(line.y, smoothing) })) : lines),
+    [lines, smoothing],
+  );
+
+  useEffect(() => {
+    const element = host.current!;
+    const options = chartOptions({ width: element.clientWidth, height, theme, xAxis, logY, painted });
+    options.hooks = {
+      ...options.hooks,
+      setCursor: [(u) => hover(u, painted.current, (next) => {
+        setTip(next);
+        const id = next?.line.id ?? null;
+        if (id !== painted.current.highlight) handlers.current.onHighlight?.(id);
+        if (!handlers.current.onHighlight && id !== painted.current.highlight) {
+          painted.current.highlight = id;
+          u.redraw(false, false);
+        }
+      })],
+    };
+    const u = new uPlot(options, NO_DATA, element);
+    plot.current = u;
+    const pick = (): void => {
+      const id = painted.current.highlight;
+      if (id) handlers.current.onPick?.(id);
+    };
+    u.over.addEventListener("click", pick);
+    const resize = new ResizeObserver(() => u.setSize({ width: element.clientWidth, height }));
+    resize.observe(element);
+    return () => {
+      resize.disconnect();
+      u.destroy();
+      plot.current = null;
+    };
+  }, [theme, xAxis, logY, height]);
+
+  useEffect(() => {
+    painted.current = { lines: smoothed, raw: smoothing > 0 ? lines : [], highlight };
+    const u = plot.current;
+    if (!u) return;
+    const zoomed = isZoomed(u, painted.current.lines);
+    if (zoomed) u.redraw(false, true);
+    else u.setData(NO_DATA, true);
+  }, [smoothed, lines, smoothing, highlight, theme, xAxis, logY, height]);
+
+  const points = lines.reduce((sum, line) => sum + line.x.length, 0);
+  return (
+    <figure className="chart" aria-label={`${yLabel} by ${X_LABEL[xAxis]}`} data-points={points} data-lines={lines.length} onMouseLeave={() => setTip(null)}>
+      <div ref={host} style={{ height }} />
+      {tip && <ChartTip tip={tip} xAxis={xAxis} />}
+    </figure>
+  );
+}
+
+interface Tip {
+  left: number;
+  top: number;
+  flip: boolean;
+  x: number;
+  line: Line;
+  rows: { line: Line; value: number }[];
+}
+
+function ChartTip({ tip, xAxis }: { tip: Tip; xAxis: XAxis }): ReactNode {
+  const style = { left: tip.left, top: tip.top, transform: `translate(${tip.flip ? "calc(-100% - 12px)" : "12px"}, -50%)` };
+  return (
+    <div className="chart-tip" style={style} role="status">
+      <div className="muted">{X_LABEL[xAxis]} {xAxis === "time" ? formatDuration(tip.x) : formatNumber(tip.x)}</div>
+      {tip.rows.map(({ line, value }) => (
+        <div key={line.id} className="row">
+          <span className="swatch" style={{ background: line.color }} />
+          <span className="grow">{line.label}</span>
+          <b>{formatNumber(value, 5)}</b>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function hover(u: uPlot, painted: Painted, show: (tip: Tip | null) => void): void {
+  const { left, top } = u.cursor;
+  if (left === undefined || top === undefined || left < 0) return show(null);
+  const found = nearestLine(u, painted.lines, left, top, REACH_PX);
+  if (!found) return show(null);
+  const x = found.x[nearestIndex(found.x, u.posToVal(left, "x"))]!;
+  const shown = painted.lines.length <= 6 ? painted.lines : [found];
+  const rows = shown.flatMap((line) => {
+    const at = nearestIndex(line.x, x);
+    return at < 0 ? [] : [{ line, value: line.y[at]! }];
+  });
+  const box = u.over.getBoundingClientRect();
+  const host = u.root.parentElement!.getBoundingClientRect();
+  const flip = left > box.width * 0.6;
+  show({ left: left + box.left - host.left, top: top + box.top - host.top, flip, x, line: found, rows });
+}
+
+function xExtent(lines: readonly Line[]): [number, number] {
+  let [low, high] = [Infinity, -Infinity];
+  for (const line of lines) {
+    if (!line.x.length) continue;
+    low = Math.min(low, line.x[0]!);
+    high = Math.max(high, line.x[line.x.length - 1]!);
+  }
+  if (low > high) return [0, 1];
+  return low === high ? [low - 0.5, high + 0.5] : [low, high];
+}
+
+function isZoomed(u: uPlot, lines: readonly Line[]): boolean {
+  const { min, max } = u.scales["x"]!;
+  const zoom = (u as ZoomedPlot).zoomed;
+  return !!zoom && min != null && max != null && xExtent(lines)[1] >= min;
+}
+
+type ZoomedPlot = uPlot & { zoomed?: boolean };
+
+interface OptionsInput {
+  width: number;
+  height: number;
+  theme: "light" | "dark";
+  xAxis: XAxis;
+  logY: boolean;
+  painted: { current: Painted };
+}
+
+function chartOptions({ width, height, theme, xAxis, logY, painted }: OptionsInput): uPlot.Options {
+  const colors = ink(theme);
+  const axis = { stroke: colors.muted, font: "11px Inter Variable, system-ui, sans-serif", grid: { stroke: colors.grid, width: 1 }, ticks: { show: false } };
+  return {
+    width: Math.max(width, 50),
+    height,
+    legend: { show: false },
+    cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: true }, bind: { dblclick: (u) => () => resetZoom(u, painted) } },
+    scales: {
+      x: { time: false, range: (u, min, max) => xRange(u as ZoomedPlot, min, max, painted.current) },
+      y: { distr: logY ? 3 : 1, range: (u) => yRange(u, painted.current, logY) },
+    },
+    axes: [
+      { ...axis, size: 30, label: X_LABEL[xAxis], labelSize: 16, labelGap: -2, labelFont: axis.font, values: (_, ticks) => ticks.map((tick) => (xAxis === "time" ? formatDuration(tick) : formatNumber(tick))) },
+      { ...axis, size: (_, values) => 16 + 6.5 * Math.max(3, ...(values ?? []).map((value) => (value ?? "").length)), values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : formatNumber(tick, 3))) },
+    ],
+    series: [{}, { show: true, stroke: "transparent", points: { show: false }, paths: () => null }],
+    hooks: {
+      draw: [(u) => drawLines(u, painted.current, colors.faint)],
+      setSelect: [(u) => { (u as ZoomedPlot).zoomed = u.select.width > 2; }],
+    },
+  };
+}
+
+/** The first range call after a drag carries the selection; all others show everything. */
+function xRange(u: ZoomedPlot, min: number, max: number, painted: Painted): uPlot.Range.MinMax {
+  if (u.zoomed && !(min === 0 && max === 1)) return [min, max];
+  return xExtent(painted.lines);
+}
+
+function resetZoom(u: uPlot, painted: { current: Painted }): null {
+  (u as ZoomedPlot).zoomed = false;
+  const [min, max] = xExtent(painted.current.lines);
+  u.setScale("x", { min, max });
+  return null;
+}
+
+function yRange(u: uPlot, painted: Painted, logY: boolean): uPlot.Range.MinMax {
+  const from = u.scales["x"]!.min ?? -Infinity;
+  const to = u.scales["x"]!.max ?? Infinity;
+  let [low, high] = [Infinity, -Infinity];
+  for (const line of painted.lines) {
+    const found = extent(line.x, line.y, from, to, logY);
+    if (!found) continue;
+    low = Math.min(low, found[0]);
+    high = Math.max(high, found[1]);
+  }
+  if (low > high) return logY ? [0.1, 1] : [0, 1];
+  if (logY) return low === high ? [low / 2, high * 2] : [low / 1.1, high * 1.1];
+  const pad = low === high ? Math.max(Math.abs(low) * 0.1, 0.5) : (high - low) * 0.05;
+  return [low - pad, high + pad];
+}

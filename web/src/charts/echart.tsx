@@ -1,0 +1,35 @@
+/** ECharts with only the parts we draw, behind one component. Imported lazily: first pages do not pay for it. */
+import { HeatmapChart, ParallelChart, ScatterChart } from "echarts/charts";
+import { GridComponent, ParallelComponent, TooltipComponent, VisualMapComponent } from "echarts/components";
+import { init, use, type EChartsCoreOption, type ECharts } from "echarts/core";
+import { CanvasRenderer } from "echarts/renderers";
+import { useEffect, useRef, type ReactNode } from "react";
+
+use([HeatmapChart, ParallelChart, ScatterChart, GridComponent, ParallelComponent, TooltipComponent, VisualMapComponent, CanvasRenderer]);
+
+interface Props {
+  option: EChartsCoreOption;
+  height: number;
+  label: string;
+  on?: Record<string, (event: unknown, chart: ECharts) => void>;
+}
+
+export function EChart({ option, height, label, on }: Props): ReactNode {
+  const host = useRef<HTMLDivElement>(null);
+  const chart = useRef<ECharts | null>(null);
+  const handlers = useRef(on);
+  handlers.current = on;
+  useEffect(() => {
+    const instance = init(host.current!);
+    chart.current = instance;
+    for (const name of Object.keys(handlers.current ?? {})) instance.on(name, (event: unknown) => handlers.current?.[name]?.(event, instance));
+    const resize = new ResizeObserver(() => instance.resize());
+    resize.observe(host.current!);
+    return () => {
+      resize.disconnect();
+      instance.dispose();
+    };
+  }, []);
+  useEffect(() => chart.current?.setOption({ animation: false, ...option }, { notMerge: true }), [option]);
+  return <div ref={host} role="img" aria-label={label} style={{ height, width: "100%" }} />;
+}

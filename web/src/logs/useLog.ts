@@ -1,0 +1,104 @@
+import { useCallback, useEffect, useRef, useState } from "react";
+import { ApiError } from "../api/http";
+import { useConnection } from "../api/connection";
+import type { LogEntry } from "../api/types";
+import { fetchAfter, fetchBefore, follow, joinLines, PAGE_LINES, type LogFilter } from "./stream";
+
+const FRAME_MS = 100;
+const RETRY_MS = 1500;
+
+interface Log {
+  lines: readonly LogEntry[];
+  isPending: boolean;
+  error: unknown;
+  older: boolean;
+  /** Resolves to how many lines were put above. */
+  loadOlder: () => Promise<number>;
+}
+
+export function useLog(path: string, filter: LogFilter, live: boolean): Log {
+  const [lines, setLines] = useState<readonly LogEntry[]>([]);
+  const [isPending, setPending] = useState(true);
+  const [error, setError] = useState<unknown>(null);
+  const [older, setOlder] = useState(false);
+  const latest = useRef<readonly LogEntry[]>([]);
+  const loading = useRef(false);
+  const connection = useConnection();
+  const shown = useRef("");
+
+  const put = useCallback((next: readonly LogEntry[]) => {
+    latest.current = next;
+    setLines(next);
+  }, []);
+
+  useEffect(() => {
+    if (connection !== "up") return;
+    const stop = new AbortController();
+    const question = JSON.stringify([path, filter]);
+    const isSame = shown.current === question;
+    if (!isSame) {
+      setPending(true);
+      put([]);
+    }
+    setError(null);
+    const run = async (): Promise<void> => {
+      const known = latest.current.at(-1)?.timestamp;
+      if (!isSame || !known) {
+        const first = filter.after ? await fetchAfter(path, filter, filter.after, stop.signal) : await fetchBefore(path, filter, undefined, stop.signal);
+        put(joinLines([], first));
+        setOlder(first.length >= PAGE_LINES && !filter.after);
+        shown.current = question;
+      }
+      setPending(false);
+      if (live || isSame) await followOn(path, filter, latest, put, stop.signal, live);
+    };
+    run().catch((problem: unknown) => {
+      if (stop.signal.aborted) return;
+      setPending(false);
+      setError(problem);
+    });
+    return () => stop.abort();
+  }, [path, filter, live, connection, put]);
+
+  const loadOlder = useCallback(async (): Promise<number> => {
+    const first = latest.current[0];
+    if (loading.current || !first) return 0;
+    loading.current = true;
+    try {
+      const before = await fetchBefore(path, filter, first.timestamp, new AbortController().signal);
+      const joined = joinLines(latest.current, before);
+      const added = joined.length - latest.current.length;
+      if (before.length < PAGE_LINES || !added) setOlder(false);
+      put(joined);
+      return added;
+    } finally {
+      loading.current = false;
+    }
+  }, [path, filter, put]);
+
+  return { lines, isPending, error, older, loadOlder };
+}
+
+/** Lines arrive one by one; the page redraws at most every `FRAME_MS`. A stream that breaks is taken up again. */
+async function followOn(path: string, filter: LogFilter, latest: { current: readonly LogEntry[] }, put: (lines: readonly LogEntry[]) => void, signal: AbortSignal, live: boolean): Promise<void> {
+  let waiting: LogEntry[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = (): void => {
+    timer = undefined;
+    put(joinLines(latest.current, waiting));
+    waiting = [];
+  };
+  const take = (lines: LogEntry[]): void => {
+    waiting.push(...lines);
+    timer ??= setTimeout(flush, FRAME_MS);
+  };
+  for (;;) {
+    try {
+      await follow(path, filter, latest.current.at(-1)?.timestamp ?? filter.after, signal, take);
+      return;
+    } catch (error) {
+      if (signal.aborted || !live || error instanceof ApiError) throw error;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+}

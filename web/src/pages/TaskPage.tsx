@@ -1,0 +1,26 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { useParams } from "react-router";
+import { taskQuery } from "../api/queries";
+import { LogView } from "../logs/LogView";
+import { ErrorNote, Loading, PageHead, StateBadge } from "../ui/parts";
+
+/** One task that is not a trial: whether it is ready, a way in, and its log. */
+export default function TaskPage(): ReactNode {
+  const id = useParams()["id"] ?? "";
+  const { data: task, error, isPending } = useQuery({ ...taskQuery(id), refetchInterval: 1500 });
+  if (isPending) return <Loading />;
+  if (!task) return <ErrorNote error={error} />;
+  const latest = task.allocations[0];
+  const kind = task.taskType.replace("TASK_TYPE_", "").toLowerCase();
+  const isServed = ["notebook", "tensorboard"].includes(kind);
+  return (
+    <>
+      <PageHead crumbs={[{ label: "Tasks", to: "/tasks" }]} title={<><span style={{ textTransform: "capitalize" }}>{kind}</span> <StateBadge state={task.endTime ? "STATE_TERMINATED" : (latest?.state ?? "STATE_QUEUED")} /></>}
+        actions={isServed && latest?.isReady && !task.endTime && <a className="btn primary" href={`/proxy/${id}/`} target="_blank" rel="noreferrer">Open</a>}>
+        <span className="muted mono">{id}</span>
+      </PageHead>
+      <LogView path={`/api/v1/tasks/${id}/logs`} live={!task.endTime} height="calc(100vh - 180px)" />
+    </>
+  );
+}

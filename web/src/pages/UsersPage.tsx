@@ -1,0 +1,86 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import { patch, post } from "../api/http";
+import { meQuery, usersQuery } from "../api/queries";
+import { hashPassword } from "../api/session";
+import type { User } from "../api/types";
+import { Dialog } from "../ui/Dialog";
+import { useFeedback } from "../ui/Feedback";
+import { Icon } from "../ui/Icon";
+import { Ago, ErrorNote, Loading, PageHead, Panel } from "../ui/parts";
+
+export default function UsersPage(): ReactNode {
+  const client = useQueryClient();
+  const me = useQuery(meQuery).data;
+  const users = useQuery(usersQuery);
+  const { complain, ask } = useFeedback();
+  const [dialog, setDialog] = useState<User | "new" | null>(null);
+  const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: ["users"] });
+  const change = async (user: User, body: object): Promise<void> => {
+    try {
+      await patch(`/api/v1/users/${user.id}`, body);
+      await refresh();
+    } catch (error) {
+      complain(error);
+    }
+  };
+  const deactivate = (user: User): void =>
+    ask({ title: `Deactivate ${user.username}?`, text: "They can no longer sign in. Their experiments stay.", action: "Deactivate", danger: true, run: async () => { await patch(`/api/v1/users/${user.id}`, { active: false }); await refresh(); } });
+  return (
+    <>
+      <PageHead title="Users" actions={me?.admin && <button className="btn primary" onClick={() => setDialog("new")}><Icon name="plus" />New user</button>} />
+      <ErrorNote error={users.error} />
+      <Panel flush>
+        {users.isPending ? <Loading /> : (
+          <div className="table-wrap">
+            <table className="table" aria-label="Users">
+              <thead><tr><th>User</th><th>Name</th><th>Role</th><th>State</th><th className="num">Last seen</th><th /></tr></thead>
+              <tbody>{(users.data ?? []).map((user) => (
+                <tr key={user.id}>
+                  <td>{user.username}</td><td>{user.displayName || "–"}</td>
+                  <td>{user.admin ? <span className="badge note">Admin</span> : "User"}</td>
+                  <td><span className={`badge ${user.active ? "good" : ""}`}>{user.active ? "Active" : "Inactive"}</span></td>
+                  <td className="num">{user.lastAuthAt ? <Ago when={user.lastAuthAt} /> : "–"}</td>
+                  <td style={{ width: 1 }}>{me?.admin && (
+                    <span className="row">
+                      <button className="btn quiet" onClick={() => setDialog(user)}>Set password</button>
+                      <button className="btn quiet" disabled={user.id === me.id} onClick={() => void change(user, { admin: !user.admin })}>{user.admin ? "Remove admin" : "Make admin"}</button>
+                      <button className="btn quiet danger" disabled={user.id === me.id} onClick={() => (user.active ? deactivate(user) : void change(user, { active: true }))}>{user.active ? "Deactivate" : "Activate"}</button>
+                    </span>
+                  )}</td>
+                </tr>
+              ))}</tbody>
+            </table>
+          </div>
+        )}
+      </Panel>
+      {dialog && <UserDialog user={dialog === "new" ? null : dialog} onClose={() => setDialog(null)} onDone={refresh} />}
+    </>
+  );
+}
+
+function UserDialog({ user, onClose, onDone }: { user: User | null; onClose: () => void; onDone: () => Promise<void> }): ReactNode {
+  const [username, setUsername] = useState(user?.username ?? "");
+  const [password, setPassword] = useState("");
+  const [admin, setAdmin] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const save = async (): Promise<void> => {
+    try {
+      const secret = { password: hashPassword(password), isHashed: true };
+      if (user) await patch(`/api/v1/users/${user.id}`, secret);
+      else await post("/api/v1/users", { user: { username, admin, active: true }, ...secret });
+      await onDone();
+      onClose();
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  return (
+    <Dialog title={user ? `New password for ${user.username}` : "New user"} onClose={onClose} footer={<><button className="btn" onClick={onClose}>Close</button><button className="btn primary" disabled={!username.trim()} onClick={() => void save()}>{user ? "Set password" : "Create"}</button></>}>
+      {!user && <label className="field"><span className="label">User name</span><input className="input" autoFocus value={username} onChange={(event) => setUsername(event.target.value)} /></label>}
+      <label className="field"><span className="label">Password</span><input className="input" type="password" autoComplete="new-password" value={password} onChange={(event) => setPassword(event.target.value)} /></label>
+      {!user && <label className="check"><input type="checkbox" checked={admin} onChange={(event) => setAdmin(event.target.checked)} />May manage users and the cluster</label>}
+      <ErrorNote error={error} />
+    </Dialog>
+  );
+}

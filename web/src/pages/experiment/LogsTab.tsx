@@ -1,0 +1,28 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import { trialsQuery } from "../../api/queries";
+import type { Experiment } from "../../api/types";
+import { LogView } from "../../logs/LogView";
+import { isEnded, wordOf } from "../../text/state";
+import { Empty, Loading, Panel } from "../../ui/parts";
+
+export function LogsTab({ experiment }: { experiment: Experiment }): ReactNode {
+  const page = useQuery(trialsQuery(experiment.id, { sortBy: "SORT_BY_ID", descending: false, limit: 1000 }));
+  const [chosen, setChosen] = useState(0);
+  const trials = page.data?.trials ?? [];
+  const trial = trials.find((candidate) => candidate.id === chosen) ?? trials[0];
+  if (page.isPending) return <Loading />;
+  if (!trial) return <Panel><Empty title="No trial has started yet"><p>Its log appears here from the first line.</p></Empty></Panel>;
+  return (
+    <div className="stack" style={{ gap: "var(--s2)" }}>
+      {trials.length > 1 && (
+        <label className="check muted">Trial
+          <select className="select" value={trial.id} onChange={(event) => setChosen(Number(event.target.value))}>
+            {trials.map((item) => <option key={item.id} value={item.id}>{item.id}, {wordOf(item.state).toLowerCase()}</option>)}
+          </select>
+        </label>
+      )}
+      <LogView key={trial.id} path={`/api/v1/trials/${trial.id}/logs`} live={!isEnded(trial.state)} />
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+/** The page people keep open: what it is, how far it is, and its curves as they grow. */
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useState, type ReactNode } from "react";
+import { Link, useNavigate } from "react-router";
+import { metricIds, useExperimentSeries } from "../../api/series";
+import { trialsQuery } from "../../api/queries";
+import type { Experiment, Trial } from "../../api/types";
+import { MetricCharts, type TrialInk } from "../../charts/MetricCharts";
+import { colorAt } from "../../charts/palette";
+import { useTheme } from "../../theme/theme";
+import { formatBytes, formatDuration, formatNumber, plural, secondsBetween } from "../../text/format";
+import { isLive } from "../../text/state";
+import { Ago, Empty, ErrorNote, Facts, Panel } from "../../ui/parts";
+import { useNow } from "../../ui/useNow";
+
+const MOST_TRIALS = 12;
+
+export function OverviewTab({ experiment }: { experiment: Experiment }): ReactNode {
+  const theme = useTheme();
+  const navigate = useNavigate();
+  const [lit, setLit] = useState<string | null>(null);
+  const live = isLive(experiment.state);
+  // Best first, so that a large search shows the trials worth looking at.
+  const page = useQuery(trialsQuery(experiment.id, { sortBy: "SORT_BY_BEST_VALIDATION_METRIC", limit: MOST_TRIALS }));
+  const trials = useMemo(() => page.data?.trials ?? [], [page.data]);
+  const metrics = useMemo(() => metricIds(trials).filter((metric) => metric.group === "training" || metric.group === "validation"), [trials]);
+  const drawn = useExperimentSeries(experiment.id, metrics, Math.min(experiment.numTrials, MOST_TRIALS), live);
+  const inks = useMemo(() => trials.map((trial): TrialInk => ({ id: trial.id, label: `trial ${trial.id}`, color: colorAt(trial.id, theme) })), [trials, theme]);
+  const rest = (page.data?.pagination.total ?? 0) - trials.length;
+  return (
+    <div className="stack">
+      <Panel><Summary experiment={experiment} trials={trials} /></Panel>
+      <ErrorNote error={page.error ?? drawn.error} />
+      {(experiment.warnings ?? []).map((warning) => <div key={warning} className="banner" style={{ borderRadius: "var(--radius)", border: 0 }}>{warning}</div>)}
+      {!trials.length && !page.isPending ? <Panel><Empty title="No trial has started yet"><p>The experiment waits for free slots. See <Link to="/queue">the job queue</Link>.</p></Empty></Panel> : (
+        <MetricCharts metrics={metrics} series={drawn.series} trials={inks} first={experiment.searcherMetric ?? ""} highlight={lit} onHighlight={setLit} onPick={(id) => void navigate(`/trials/${id}`)} />
+      )}
+      {rest > 0 && <p className="muted">Shown are the {MOST_TRIALS} best trials. <Link to={`/experiments/${experiment.id}/search`}>See all {plural(page.data!.pagination.total, "trial")}</Link></p>}
+    </div>
+  );
+}
+
+function Summary({ experiment, trials }: { experiment: Experiment; trials: readonly Trial[] }): ReactNode {
+  const now = useNow(1000);
+  const only = experiment.searcherType === "single" ? trials[0] : undefined;
+  const best = experiment.bestTrialSearcherMetric;
+  const slots = (experiment.config["resources"] as Record<string, unknown> | undefined)?.["slots_per_trial"];
+  return (
+    <Facts items={[
+      [`Best ${experiment.searcherMetric ?? "metric"}`, best == null ? "none yet" : <b>{formatNumber(best, 5)}</b>],
+      experiment.bestTrialId ? ["Best trial", <Link to={`/trials/${experiment.bestTrialId}`}>Trial {experiment.bestTrialId}</Link>] : only ? ["Trial", <Link to={`/trials/${only.id}`}>Trial {only.id}</Link>] : null,
+      ["Searcher", `${experiment.searcherType}, ${experiment.smallerIsBetter === false ? "larger" : "smaller"} is better`],
+      ["Trials", experiment.numTrials],
+      ["Started", <Ago when={experiment.startTime} />],
+      ["Duration", formatDuration(secondsBetween(experiment.startTime, experiment.endTime, now))],
+      ["User", experiment.displayName || experiment.username],
+      ["Slots per trial", String(slots ?? 1)],
+      ["Resource pool", experiment.resourcePool || "default"],
+      ["Checkpoints", `${experiment.checkpointCount ?? 0}, ${formatBytes(experiment.checkpointSize ?? 0)}`],
+      experiment.forkedFrom ? ["Forked from", <Link to={`/experiments/${experiment.forkedFrom}`}>Experiment {experiment.forkedFrom}</Link>] : null,
+    ]} />
+  );
+}

@@ -1,0 +1,84 @@
+/** Pictures of a search: all learning curves, which hyperparameters mattered, where the good trials lie, the ladder. */
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useMemo, useState, type ReactNode } from "react";
+import { useNavigate } from "react-router";
+import { trialsQuery } from "../../api/queries";
+import { useExperimentSeries, metricIds } from "../../api/series";
+import type { Experiment, Trial } from "../../api/types";
+import { ChartControls, useChartChoice } from "../../charts/ChartControls";
+import { CurveChart, type Line } from "../../charts/CurveChart";
+import { colorAt } from "../../charts/palette";
+import { xValues } from "../../charts/series";
+import { useTheme } from "../../theme/theme";
+import { plural } from "../../text/format";
+import { isLive } from "../../text/state";
+import { Empty, ErrorNote, Loading, Panel, Segment } from "../../ui/parts";
+import { ImportancePanel } from "./ImportancePanel";
+import { RungsPanel } from "./RungsPanel";
+import { dimensionsOf, pointsOf } from "./searchData";
+
+const SearchCharts = lazy(() => import("./SearchCharts"));
+type View = "curves" | "parallel" | "scatter" | "heat";
+
+export default function SearchTab({ experiment }: { experiment: Experiment }): ReactNode {
+  const [view, setView] = useState<View>("curves");
+  const page = useQuery({ ...trialsQuery(experiment.id, { sortBy: "SORT_BY_ID", descending: false }), staleTime: 5000 });
+  const trials = useMemo(() => page.data?.trials ?? [], [page.data]);
+  const points = useMemo(() => pointsOf(trials), [trials]);
+  const dimensions = useMemo(() => dimensionsOf(points, experiment), [points, experiment.id]);
+  if (page.isPending) return <Loading />;
+  if (!trials.length) return <Panel><ErrorNote error={page.error} /><Empty title="No trial has started yet"><p>The pictures appear with the first validations.</p></Empty></Panel>;
+  return (
+    <div className="stack">
+      <div className="toolbar">
+        <Segment label="Picture" value={view} onChange={setView} options={[["curves", "Learning curves"], ["parallel", "Parallel coordinates"], ["scatter", "Scatter"], ["heat", "Heat map"]]} />
+        <span className="muted">{plural(trials.length, "trial")}, {points.length} with a value of {experiment.searcherMetric}</span>
+      </div>
+      {view === "curves" ? <Curves experiment={experiment} trials={trials} /> : points.length < 2 || !dimensions.length ? (
+        <Panel><Empty title="Too little to draw yet"><p>These pictures need two validated trials whose hyperparameters differ.</p></Empty></Panel>
+      ) : (
+        <Suspense fallback={<Loading />}><SearchCharts kind={view} experiment={experiment} points={points} dimensions={dimensions} /></Suspense>
+      )}
+      <div className="grid two">
+        <ImportancePanel points={points} metric={experiment.searcherMetric ?? "the metric"} />
+        <RungsPanel experiment={experiment} trials={trials} />
+      </div>
+    </div>
+  );
+}
+
+function Curves({ experiment, trials }: { experiment: Experiment; trials: readonly Trial[] }): ReactNode {
+  const theme = useTheme();
+  const navigate = useNavigate();
+  const [choice, setChoice] = useChartChoice();
+  const [chosen, setChosen] = useState("");
+  const all = useMemo(() => metricIds(trials), [trials]);
+  const metric = all.find((item) => `${item.group}/${item.name}` === chosen) ?? all.find((item) => item.group === "validation" && item.name === experiment.searcherMetric) ?? all[0];
+  const metrics = useMemo(() => (metric ? [metric] : []), [metric?.group, metric?.name]);
+  const drawn = useExperimentSeries(experiment.id, metrics, trials.length, isLive(experiment.state));
+  const stopped = useMemo(() => stoppedEarly(trials), [trials]);
+  const xAxis = choice.xAxis === "epoch" ? "step" : choice.xAxis;
+  const lines = useMemo(
+    () => drawn.series.map((series): Line => ({ id: String(series.trialId), label: `trial ${series.trialId}`, color: colorAt(series.trialId, theme), dim: stopped.has(series.trialId), x: xValues(series, xAxis), y: series.values })),
+    [drawn.series, theme, xAxis, stopped],
+  );
+  const picker = (
+    <select className="select" aria-label="Metric" value={metric ? `${metric.group}/${metric.name}` : ""} onChange={(event) => setChosen(event.target.value)}>
+      {all.map((item) => <option key={`${item.group}/${item.name}`} value={`${item.group}/${item.name}`}>{item.group} {item.name}</option>)}
+    </select>
+  );
+  return (
+    <Panel title={stopped.size ? `Learning curves, ${stopped.size} stopped early in grey` : "Learning curves"} actions={picker}>
+      <ErrorNote error={drawn.error} />
+      <ChartControls choice={{ ...choice, xAxis }} onChange={setChoice} hasEpochs={false} />
+      {drawn.isPending ? <Loading /> : <CurveChart lines={lines} xAxis={xAxis} yLabel={metric?.name ?? ""} height={380} logY={choice.logY} smoothing={choice.smoothing} onPick={(id) => void navigate(`/trials/${id}`)} />}
+    </Panel>
+  );
+}
+
+/** Ended well before the one that got furthest: what an early-stopping search let go. */
+export function stoppedEarly(trials: readonly Trial[]): Set<number> {
+  const furthest = Math.max(0, ...trials.map((trial) => trial.totalBatchesProcessed));
+  const early = trials.filter((trial) => /COMPLETED|CANCELED|ERROR/.test(trial.state) && trial.totalBatchesProcessed < furthest * 0.95);
+  return new Set(early.map((trial) => trial.id));
+}

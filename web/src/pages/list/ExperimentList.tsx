@@ -1,0 +1,151 @@
+/** Experiments, sorted and filtered by the server a page at a time. The address holds the filter, so it can be shared. */
+import { useQueries, useQuery } from "@tanstack/react-query";
+import { useMemo, useState, type ReactNode } from "react";
+import { useSearchParams } from "react-router";
+import { useLive } from "../../api/events";
+import { experimentsQuery, trialQuery, usersQuery, type ExperimentFilter } from "../../api/queries";
+import { plural } from "../../text/format";
+import { DataTable } from "../../ui/DataTable";
+import { Icon } from "../../ui/Icon";
+import { Empty, ErrorNote, Loading } from "../../ui/parts";
+import { useStored } from "../../ui/useStored";
+import { FirstExperiment } from "../FirstExperiment";
+import { ColumnPicker } from "./ColumnPicker";
+import { columnsFor, hyperparameterNames } from "./columns";
+import { SelectionBar } from "./SelectionBar";
+
+const PAGE_SIZES = [50, 200, 1000];
+const STATES = [["STATE_ACTIVE", "Active"], ["STATE_PAUSED", "Paused"], ["STATE_COMPLETED", "Completed"], ["STATE_ERROR", "Error"], ["STATE_CANCELED", "Canceled"]] as const;
+const HIDDEN_AT_FIRST = { project: true, pool: true, checkpoints: true, size: true, parent: true, description: true };
+const NONE: ReadonlySet<string> = new Set();
+
+export function ExperimentList({ projectId }: { projectId?: number }): ReactNode {
+  const [params, setParams] = useSearchParams();
+  const [pageSize, setPageSize] = useStored("list.size", PAGE_SIZES[0]!);
+  const [hidden, setHidden] = useStored<Record<string, boolean>>("list.hidden", HIDDEN_AT_FIRST);
+  const [picked, setPicked] = useState<ReadonlySet<string>>(NONE);
+  useLive(["experiments"], [["experiments"]], 500);
+
+  const filter = filterOf(params, pageSize, projectId);
+  const page = useQuery(experimentsQuery(filter));
+  const rows = useMemo(() => page.data?.experiments ?? [], [page.data]);
+  const total = page.data?.pagination.total ?? 0;
+  const wantsMetrics = Object.entries(hidden).some(([id, off]) => id.startsWith("metric:") && !off);
+  const best = useBestMetrics(rows.map((row) => row.bestTrialId ?? 0), wantsMetrics);
+  const values = useMemo(() => new Map(rows.map((row) => [row.id, best.get(row.bestTrialId ?? 0) ?? {}])), [rows, best]);
+  const chosen = Object.keys(hidden).filter((id) => id.startsWith("metric:") && !hidden[id]).map((id) => id.slice(7));
+  const metricNames = [...new Set([...chosen, ...rows.map((row) => row.searcherMetric ?? "").filter(Boolean), ...[...best.values()].flatMap(Object.keys)])].sort();
+  const columns = useMemo(() => columnsFor(hyperparameterNames(rows), metricNames, values), [rows, metricNames.join(), values]);
+  const off = useMemo(() => Object.fromEntries(columns.map((column) => [column.id, hidden[column.id] ?? !!column.optional])), [columns, hidden]);
+
+  const change = (next: Record<string, string | undefined>): void => {
+    const merged = new URLSearchParams(params);
+    for (const [key, value] of Object.entries({ page: undefined, ...next })) {
+      if (value) merged.set(key, value);
+      else merged.delete(key);
+    }
+    setParams(merged, { replace: true });
+  };
+  const isFiltered = ["name", "state", "user", "label"].some((key) => params.has(key));
+  const empty = page.isPending ? <Loading rows={8} /> : isFiltered
+    ? <Empty title="No experiment matches"><button className="btn" onClick={() => setParams({})}>Clear the filter</button></Empty>
+    : <FirstExperiment />;
+  return (
+    <div className="stack" style={{ gap: "var(--s3)" }}>
+      <div className="toolbar">
+        <Search value={params.get("name") ?? ""} onChange={(name) => change({ name })} />
+        <select className="select" aria-label="State" value={params.get("state") ?? ""} onChange={(event) => change({ state: event.target.value })}>
+          <option value="">Any state</option>
+          {STATES.map(([key, word]) => <option key={key} value={key}>{word}</option>)}
+        </select>
+        <UserFilter value={params.get("user") ?? ""} onChange={(user) => change({ user })} />
+        <input className="input" style={{ width: 120 }} placeholder="Tag" aria-label="Tag" defaultValue={params.get("label") ?? ""} onKeyDown={(event) => event.key === "Enter" && change({ label: event.currentTarget.value })} />
+        <label className="check muted"><input type="checkbox" checked={params.get("archived") === "1"} onChange={(event) => change({ archived: event.target.checked ? "1" : undefined })} />Archived</label>
+        <span className="grow" />
+        <ColumnPicker columns={columns} hidden={off} onChange={(id, isHidden) => setHidden({ ...hidden, [id]: isHidden })} />
+      </div>
+      <ErrorNote error={page.error} />
+      <section className="panel">
+        {picked.size > 0 && <SelectionBar experiments={rows.filter((row) => picked.has(String(row.id)))} onClear={() => setPicked(NONE)} />}
+        <DataTable label="Experiments" rows={rows} columns={columns} hidden={off} rowId={rowId} picked={picked} onPick={setPicked} height="calc(100vh - 210px)" empty={empty}
+          sort={{ by: filter.sortBy!, descending: !!filter.descending }} onSort={(sort) => change({ sort: sort.by, order: sort.descending ? "desc" : "asc" })} />
+        {total > 0 && <Pager total={total} offset={filter.offset ?? 0} size={pageSize} onSize={setPageSize} onPage={(next) => change({ page: next ? String(next) : undefined })} />}
+      </section>
+    </div>
+  );
+}
+
+const rowId = (row: { id: number }): string => String(row.id);
+
+function filterOf(params: URLSearchParams, limit: number, projectId?: number): ExperimentFilter {
+  const filter: ExperimentFilter = {
+    sortBy: params.get("sort") ?? "SORT_BY_ID",
+    descending: (params.get("order") ?? "desc") === "desc",
+    archived: params.get("archived") === "1",
+    offset: Number(params.get("page") ?? 0) * limit,
+    limit,
+  };
+  const name = params.get("name");
+  const state = params.get("state");
+  const user = params.get("user");
+  const label = params.get("label");
+  if (name) filter.name = name;
+  if (state) filter.states = [state];
+  if (user) filter.users = [user];
+  if (label) filter.labels = [label];
+  if (projectId !== undefined) filter.projectId = projectId;
+  return filter;
+}
+
+/** Validation metrics of the best trials, asked for only when a metric column is on. */
+function useBestMetrics(trialIds: readonly number[], enabled: boolean): Map<number, Record<string, unknown>> {
+  const wanted = enabled ? [...new Set(trialIds)].filter(Boolean).slice(0, 100) : [];
+  const answers = useQueries({ queries: wanted.map((id) => ({ ...trialQuery(id), staleTime: 30_000 })) });
+  return new Map(answers.flatMap((answer) => (answer.data ? [[answer.data.id, answer.data.bestValidation?.metrics.avgMetrics ?? {}] as const] : [])));
+}
+
+function Search({ value, onChange }: { value: string; onChange: (value: string) => void }): ReactNode {
+  const [text, setText] = useState(value);
+  const [timer, setTimer] = useState<ReturnType<typeof setTimeout>>();
+  const type = (next: string): void => {
+    setText(next);
+    clearTimeout(timer);
+    setTimer(setTimeout(() => onChange(next), 200));
+  };
+  return <input className="input" type="search" style={{ width: 220 }} placeholder="Filter by name" aria-label="Filter by name" value={text} onChange={(event) => type(event.target.value)} />;
+}
+
+function UserFilter({ value, onChange }: { value: string; onChange: (value: string) => void }): ReactNode {
+  const users = useQuery(usersQuery).data ?? [];
+  return (
+    <select className="select" aria-label="User" value={value} onChange={(event) => onChange(event.target.value)}>
+      <option value="">Any user</option>
+      {users.map((user) => <option key={user.id} value={user.username}>{user.displayName || user.username}</option>)}
+    </select>
+  );
+}
+
+interface PagerProps {
+  total: number;
+  offset: number;
+  size: number;
+  onSize: (size: number) => void;
+  onPage: (page: number) => void;
+}
+
+function Pager({ total, offset, size, onSize, onPage }: PagerProps): ReactNode {
+  const page = Math.floor(offset / size);
+  const last = Math.max(0, Math.ceil(total / size) - 1);
+  return (
+    <div className="table-foot">
+      <span>{offset + 1}–{Math.min(total, offset + size)} of {plural(total, "experiment")}</span>
+      <span className="row">
+        <select className="select" aria-label="Rows per page" value={size} onChange={(event) => { onSize(Number(event.target.value)); onPage(0); }}>
+          {PAGE_SIZES.map((option) => <option key={option} value={option}>{option} rows</option>)}
+        </select>
+        <button className="btn icon" aria-label="Previous page" disabled={page === 0} onClick={() => onPage(page - 1)}><Icon name="left" /></button>
+        <button className="btn icon" aria-label="Next page" disabled={page >= last} onClick={() => onPage(page + 1)}><Icon name="right" /></button>
+      </span>
+    </div>
+  );
+}
