@@ -16,14 +16,20 @@ from resolute.server.routes import (
     checkpoints,
     cluster,
     experiments,
+    files,
+    history,
+    later,
     logs,
     master,
     metrics,
+    projects,
     reports,
+    search,
     tasks,
     trials,
     users,
     web,
+    workspaces,
 )
 from resolute.server.state import ServerState
 from resolute.server.watch import Watches
@@ -41,6 +47,12 @@ _ROUTERS = (
     logs.router,
     tasks.router,
     cluster.router,
+    workspaces.router,
+    projects.router,
+    search.router,
+    files.router,
+    history.router,
+    later.router,
     events.router,
     web.router,
 )

@@ -10,10 +10,10 @@ from pydantic.json_schema import models_json_schema
 
 from resolute.engine.platform import MasterConfig, Platform
 from resolute.server.app import create_app
-from resolute.spec.wire import metrics
+from resolute.spec.wire import metrics, trials
 
 # Parsed by hand on the hot path, so the framework does not know them.
-_EXTRA = (metrics.ReportTrialMetricsRequest, metrics.ReportMetricsBatchRequest)
+_EXTRA = (metrics.ReportTrialMetricsRequest, metrics.ReportMetricsBatchRequest, trials.ReportTrialProgressRequest)
 
 
 def document() -> dict[str, Any]:

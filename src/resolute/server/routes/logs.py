@@ -4,8 +4,9 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Body, Depends, Query
 from fastapi.responses import StreamingResponse
+from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from resolute.domain.errors import InvalidInput
@@ -139,9 +140,15 @@ def post_task_logs(body: wire.PostTaskLogsRequest, platform: PlatformOf, caller:
 
 
 @router.post("/task-logs", operation_id="PostTaskLogsArray")
-def post_task_logs_array(body: list[wire.PostedLog] | Empty, platform: PlatformOf, caller: Caller) -> Empty:
+def post_task_logs_array(body: Annotated[Any, Body()], platform: PlatformOf, caller: Caller) -> Empty:
     """As above, from the shipper of scripts that run outside the platform: a bare list."""
-    _append(platform, caller, body if isinstance(body, list) else [])
+    try:
+        logs = [wire.PostedLog.model_validate(each) for each in body or ()]
+    except ValidationError as error:
+        raise InvalidInput(
+            f"Send a list of {{task_id, timestamp, log}}: {error.error_count()} entries are none."
+        ) from error
+    _append(platform, caller, logs)
     return Empty()
 
 

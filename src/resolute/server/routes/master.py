@@ -32,7 +32,7 @@ def info(platform: PlatformOf, state: StateOf) -> wire.Info:
     )
 
 
-@router.get("/health")
+@router.get("/health", operation_id="health")
 def health(platform: PlatformOf) -> wire.Health:
     with platform.store.read() as tx:
         tx.settings.get("health")

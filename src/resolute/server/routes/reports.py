@@ -8,10 +8,11 @@ import json
 import math
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Body, Request, Response
+from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from resolute.domain.errors import Forbidden, InvalidInput
@@ -177,13 +178,19 @@ def _done() -> Response:
 # --------------------------------------------------------------------------------------------- the rest of a trial
 
 
-@router.post("/api/v1/trials/{trial_id}/progress")
-def report_trial_progress(trial_id: int, body: wire.ReportTrialProgressRequest | float, platform: PlatformOf) -> Empty:
+@router.post("/api/v1/trials/{trial_id}/progress", openapi_extra=_body_of(wire.ReportTrialProgressRequest))
+def report_trial_progress(trial_id: int, body: Annotated[Any, Body()], platform: PlatformOf) -> Empty:
     """A share from 0 to 1 with `isRaw`; older clients send a bare number in units of the searcher's length."""
-    if isinstance(body, float):
-        trials.report_progress(platform, trial_id, body, raw=False)
-    else:
-        trials.report_progress(platform, trial_id, body.progress, raw=body.is_raw)
+    if isinstance(body, int | float):
+        trials.report_progress(platform, trial_id, float(body), raw=False)
+        return Empty()
+    try:
+        given = wire.ReportTrialProgressRequest.model_validate(body)
+    except ValidationError as error:
+        raise InvalidInput(
+            f"progress: send {{'progress': 0.5, 'isRaw': true}} or a number, got {body!r:.80}."
+        ) from error
+    trials.report_progress(platform, trial_id, given.progress, raw=given.is_raw)
     return Empty()
 
 

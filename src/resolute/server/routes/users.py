@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Body, Query, Response
 
 from resolute.domain.errors import InvalidInput, NotFound, ResoluteError
 from resolute.domain.user import User
@@ -178,6 +178,17 @@ def patch_user(
         is_active=body.active,
         is_remote=body.remote,
     )
+    user = accounts.change_user(platform, user_id, changes, by=caller.user)
+    state.tokens.forget()
+    return wire.UserResponse(user=user_message(user))
+
+
+@router.post("/api/v1/users/{user_id}/password")
+def set_user_password(
+    user_id: int, body: Annotated[str, Body()], platform: PlatformOf, caller: Caller, state: StateOf
+) -> wire.UserResponse:
+    """The body is the new password, a JSON string."""
+    changes = UserChanges(password=client_form(body, is_hashed=False))
     user = accounts.change_user(platform, user_id, changes, by=caller.user)
     state.tokens.forget()
     return wire.UserResponse(user=user_message(user))

@@ -24,9 +24,6 @@ class Wire(BaseModel):
         ser_json_inf_nan="strings",
         protected_namespaces=(),
         json_schema_serialization_defaults_required=True,
-        use_attribute_docstrings=True,
-        # Messages are built when first used: a master that starts does not pay for those nobody sends.
-        defer_build=True,
     )
 
 

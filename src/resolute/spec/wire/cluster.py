@@ -14,7 +14,6 @@ from resolute.spec.wire.enums import (
 )
 from resolute.spec.wire.paging import Pagination
 
-
 API_VERSION = "0.38.1"
 """The dialect of the API; clients compare it with their own version."""
 

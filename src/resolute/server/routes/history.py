@@ -1,0 +1,165 @@
+"""Who used slots and for how long: raw intervals, and sums by day or month."""
+
+import csv
+import io
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import PlainTextResponse
+
+from resolute.domain.errors import InvalidInput
+from resolute.engine.platform import Platform
+from resolute.server.auth import PlatformOf
+from resolute.spec.wire import jobs as wire
+from resolute.spec.wire.base import to_rfc3339
+from resolute.spec.wire.enums import AggregationPeriod
+
+router = APIRouter(tags=["history"])
+
+After = Annotated[datetime, Query(alias="timestampAfter")]
+Before = Annotated[datetime, Query(alias="timestampBefore")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """Slots held by one allocation, cut to the asked interval."""
+
+    kind: str
+    start: datetime
+    end: datetime
+    slots: int
+    pool: str
+    experiment_id: int
+    username: str
+    user_id: int
+    labels: tuple[str, ...]
+
+    @property
+    def slot_seconds(self) -> float:
+        return (self.end - self.start).total_seconds() * self.slots
+
+
+@router.get("/api/v1/resources/allocation/raw")
+def resource_allocation_raw(platform: PlatformOf, after: After, before: Before) -> wire.ResourceAllocationRawResponse:
+    entries = [
+        wire.ResourceAllocationRawEntry(
+            kind=use.kind,
+            start_time=use.start,
+            end_time=use.end,
+            experiment_id=use.experiment_id,
+            username=use.username,
+            user_id=use.user_id,
+            labels=list(use.labels),
+            seconds=(use.end - use.start).total_seconds(),
+            slots=use.slots,
+        )
+        for use in _uses(platform, _aware(after), _aware(before))
+    ]
+    return wire.ResourceAllocationRawResponse(resource_entries=entries)
+
+
+@router.get("/api/v1/resources/allocation/aggregated")
+def resource_allocation_aggregated(
+    platform: PlatformOf,
+    start_date: Annotated[str, Query(alias="startDate", description="2026-01-31, or 2026-01 for months.")],
+    end_date: Annotated[str, Query(alias="endDate", description="The last day or month, included.")],
+    period: AggregationPeriod = AggregationPeriod.DAILY,
+) -> wire.ResourceAllocationAggregatedResponse:
+    """Slot-seconds by user, label and pool."""
+    entries = [_aggregated(platform, start, end, period) for start, end in _periods(start_date, end_date, period)]
+    return wire.ResourceAllocationAggregatedResponse(resource_entries=entries)
+
+
+@router.get("/resources/allocation/allocations-csv", operation_id="AllocationsCsv", response_class=PlainTextResponse)
+def allocations_csv(
+    platform: PlatformOf,
+    after: Annotated[datetime, Query(alias="timestamp_after")],
+    before: Annotated[datetime, Query(alias="timestamp_before")],
+) -> str:
+    table = io.StringIO()
+    writer = csv.writer(table)
+    writer.writerow(("experiment_id", "kind", "username", "labels", "slots", "start_time", "end_time", "seconds"))
+    for use in _uses(platform, _aware(after), _aware(before)):
+        seconds = (use.end - use.start).total_seconds()
+        row = (use.experiment_id, use.kind, use.username, ",".join(use.labels), use.slots)
+        writer.writerow((*row, to_rfc3339(use.start), to_rfc3339(use.end), seconds))
+    return table.getvalue()
+
+
+def _uses(platform: Platform, start: datetime, end: datetime) -> list[Use]:
+    now = platform.clock()
+    with platform.store.read() as tx:
+        users = {user.id: user.username for user in tx.users.all()}
+        uses = []
+        for allocation in tx.allocations.between(start, end):
+            if allocation.start_time is None:
+                continue
+            experiment = None
+            if allocation.trial_id is not None:
+                experiment = tx.experiments.get(tx.trials.get(allocation.trial_id).experiment_id)
+            user_id = experiment.user_id if experiment else tx.tasks.get(allocation.task_id).user_id or 0
+            uses.append(
+                Use(
+                    kind="experiment" if experiment else "task",
+                    start=max(allocation.start_time, start),
+                    end=min(allocation.end_time or now, end),
+                    slots=allocation.slots_needed,
+                    pool=allocation.resource_pool,
+                    experiment_id=experiment.id if experiment else 0,
+                    username=users.get(user_id, ""),
+                    user_id=user_id,
+                    labels=experiment.labels if experiment else (),
+                )
+            )
+    return uses
+
+
+def _aggregated(
+    platform: Platform, start: datetime, end: datetime, period: AggregationPeriod
+) -> wire.ResourceAllocationAggregatedEntry:
+    by_user: dict[str, float] = defaultdict(float)
+    by_label: dict[str, float] = defaultdict(float)
+    by_pool: dict[str, float] = defaultdict(float)
+    uses = _uses(platform, start, end)
+    for use in uses:
+        by_user[use.username] += use.slot_seconds
+        by_pool[use.pool] += use.slot_seconds
+        for label in use.labels:
+            by_label[label] += use.slot_seconds
+    return wire.ResourceAllocationAggregatedEntry(
+        period_start=f"{start:%Y-%m}" if period is AggregationPeriod.MONTHLY else f"{start:%Y-%m-%d}",
+        period=period,
+        seconds=sum(use.slot_seconds for use in uses),
+        by_username=dict(by_user),
+        by_experiment_label=dict(by_label),
+        by_resource_pool=dict(by_pool),
+    )
+
+
+def _periods(first: str, last: str, period: AggregationPeriod) -> Iterator[tuple[datetime, datetime]]:
+    start, final = _date(first), _date(last)
+    if (final - start).days > 3660:
+        raise InvalidInput(f"startDate {first} to endDate {last} is more than ten years. Ask for less.")
+    while start <= final:
+        end = _next_month(start) if period is AggregationPeriod.MONTHLY else start + timedelta(days=1)
+        yield start, end
+        start = end
+
+
+def _date(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text if len(text) > 7 else f"{text}-01").replace(tzinfo=UTC)
+    except ValueError as error:
+        raise InvalidInput(f"{text!r} is not a date such as 2026-01-31, nor a month such as 2026-01.") from error
+
+
+def _next_month(start: datetime) -> datetime:
+    return (start.replace(day=1) + timedelta(days=32)).replace(day=1)
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
