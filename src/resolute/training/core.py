@@ -235,8 +235,15 @@ def _on_cluster(place: Place, trial: TrialEnvironment, hparams: dict[str, Any]) 
         experiment_id=trial.experiment_id,
         is_on_cluster=True,
     )
-    name_base = f"{trial.master}/{trial.experiment_id}/{trial.trial_id}/{trial.allocation_id}/{trial.run_id}"
-    return _assemble(master, trial.storage, facts, place, name_base, trial.latest_checkpoint)
+    name_base = f"{trial.master}/{trial.experiment_id}/{trial.trial_id}/{trial.allocation_id}/{place.restart}"
+    latest = _newest(master) if place.restart else trial.latest_checkpoint
+    return _assemble(master, trial.storage, facts, place, name_base, latest)
+
+
+def _newest(master: Master) -> str | None:
+    """The variable set when the allocation began is too old for ranks that were started again within it."""
+    checkpoints = master.checkpoints()
+    return checkpoints[0].uuid if checkpoints else None
 
 
 def _off_cluster(place: Place, hparams: dict[str, Any], folder: str | Path | None, resume: str | Path | None) -> Run:

@@ -20,6 +20,8 @@ class Place:
     size: int = 1
     local_rank: int = 0
     local_size: int = 1
+    restart: int = 0
+    """How often the launcher has started the ranks again within this allocation."""
 
     @property
     def is_chief(self) -> bool:
@@ -71,6 +73,7 @@ def read_place(env: Mapping[str, str] = os.environ) -> Place:
                 size=total,
                 local_rank=_int(env, local_rank, 0),
                 local_size=_int(env, local_size, total),
+                restart=_int(env, "TORCHELASTIC_RESTART_COUNT", 0),
             )
     return Place()
 

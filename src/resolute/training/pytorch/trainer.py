@@ -34,6 +34,8 @@ class Trainer:
         self._best: float | None = None
         self._validated_at: int | None = None
         self._saved_at: int | None = None
+        self._first_step: int | None = None
+        """Where a restored run took up: it has nothing to validate if it was already at its end."""
         self._data_wait_s = 0.0
         self._window_started = time.perf_counter()
         self._window_samples = 0
@@ -121,7 +123,7 @@ class Trainer:
             own = restored.load(own_file)["own"]
         restore_own(self.context, own, shared["size"], self._averages)
         self.context.epoch = data.position.epoch
-        self._saved_at = self.context.steps
+        self._saved_at = self._first_step = self.context.steps
         return restored
 
     def _begin(self, plan: Plan, restored: Restored | None) -> None:
@@ -220,7 +222,7 @@ class Trainer:
 
     def _finish(self, plan: Plan, data: TrainingData) -> None:
         """Every training that reaches its end is validated and saved there."""
-        if self._validated_at != self.context.steps and self._saved_at != self.context.steps:
+        if self._validated_at != self.context.steps and self._first_step != self.context.steps:
             self._validate(plan)
         if self._saved_at != self.context.steps:
             self._checkpoint(data)

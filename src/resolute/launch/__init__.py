@@ -1,0 +1,1 @@
+"""Launchers, run with `python -m resolute.launch.<name>`."""

@@ -1,0 +1,1 @@
+"""Starting one process per slot, with the variables torchrun sets."""
