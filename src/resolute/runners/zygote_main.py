@@ -44,6 +44,8 @@ def serve(descriptor: int, modules: list[str]) -> None:
     own_env = dict(os.environ)
     base_path = list(sys.path)
     os.environ["OMP_NUM_THREADS"] = "1"
+    # Threads that a child may add later nap after 2^20 cycles without work instead of burning a core for 2^26.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
     own = _own_modules()
     began = time.monotonic()
     with _disowned_teardown():
