@@ -64,7 +64,7 @@ class Projects:
         body = {"name": name, "description": description, "workspaceId": workspace_id, "key": key}
         return _part(self._session.post(f"/api/v1/workspaces/{workspace_id}/projects", body), "project")
 
-    def update(self, workspace: str, name: str, **changes: Any) -> Json:
+    def update(self, workspace: str, name: str, /, **changes: Any) -> Json:
         project_id = self.get(workspace, name)["id"]
         return _part(self._session.patch(f"/api/v1/projects/{project_id}", changes), "project")
 
@@ -125,7 +125,7 @@ class Users:
         body = {"user": user, "password": hashed(password), "isHashed": True}
         return _part(self._session.post("/api/v1/users", body), "user")
 
-    def update(self, username: str, **changes: Any) -> Json:
+    def update(self, username: str, /, **changes: Any) -> Json:
         return _part(self._session.patch(f"/api/v1/users/{self.get(username)['id']}", changes), "user")
 
     def set_password(self, username: str, password: str) -> None:

@@ -91,7 +91,7 @@ class TestConfiguration:
             as_dict(tmp_path / "bad.yaml")
 
     def test_a_text_that_is_no_map_is_refused(self) -> None:
-        with pytest.raises(InvalidConfig, match="config: is a list, not a map"):
+        with pytest.raises(InvalidConfig, match="config:1: is a list, not a map"):
             as_dict("- a\n- b\n")
 
 

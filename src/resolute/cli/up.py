@@ -1,0 +1,49 @@
+"""`resolute up`: the platform in the foreground."""
+
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from resolute.domain.errors import NotSupported
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+_NEEDED = ("fastapi", "uvicorn", "sqlalchemy", "obstore")
+
+
+@app.command("up")
+def up(
+    host: Annotated[str, typer.Option(help="Address to listen on; any but loopback needs passwords.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")] = 8080,
+    home: Annotated[
+        Path | None, typer.Option(envvar="RESOLUTE_HOME", help="Where everything is kept; ~/.resolute if left out.")
+    ] = None,
+    slots: Annotated[int | None, typer.Option(min=0, help="Slots to offer; GPUs, else CPU cores, if left out.")] = None,
+    db: Annotated[
+        str | None, typer.Option(metavar="URL", help="postgresql://... instead of the built-in SQLite.")
+    ] = None,
+    stop_trials: Annotated[
+        bool, typer.Option("--stop-trials", help="On exit let trials checkpoint and stop; else they go on.")
+    ] = False,
+    allowed_host: Annotated[
+        list[str] | None, typer.Option(help="Another name under which browsers may reach it; repeatable.")
+    ] = None,
+    warm: Annotated[bool, typer.Option(help="Keep a process with torch loaded, so that trials start at once.")] = True,
+) -> None:
+    """Run the platform in the foreground until Ctrl-C."""
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise NotSupported(f"The platform needs {', '.join(missing)}. Install it with: pip install 'resolute[server]'")
+    code = import_module("resolute.server.main").run(
+        host=host,
+        port=port,
+        home=home,
+        slots=slots,
+        db=db,
+        stop_trials=stop_trials,
+        allowed_hosts=tuple(allowed_host or ()),
+        warm=warm,
+    )
+    raise typer.Exit(int(code or 0))
