@@ -6,7 +6,7 @@ const master = process.env["RESOLUTE_MASTER"] ?? "http://127.0.0.1:8080";
 const forwarded = ["/api", "/info", "/proxy", "/checkpoints"];
 
 export default defineConfig({
-  base: "/",
+  base: "/det/",
   plugins: [react()],
   build: {
     outDir: "../src/resolute/server/static",

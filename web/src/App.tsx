@@ -1,6 +1,6 @@
 /** Which page answers which address. Pages beyond the first two load when they are opened. */
 import { lazy, Suspense, type ReactNode } from "react";
-import { Navigate, Route, Routes, useLocation } from "react-router";
+import { Link, Navigate, Route, Routes, useLocation } from "react-router";
 import { useToken } from "./api/session";
 import { HomePage } from "./pages/HomePage";
 import { ExperimentsPage } from "./pages/ExperimentsPage";
@@ -54,7 +54,7 @@ export function App(): ReactNode {
           <Route path="/projects/:id" element={<ProjectPage />} />
           <Route path="/users" element={<UsersPage />} />
           <Route path="/account" element={<AccountPage />} />
-          <Route path="*" element={<div className="page"><Empty title="There is no page at this address"><a href="/">Go to the first page</a></Empty></div>} />
+          <Route path="*" element={<div className="page"><Empty title="There is no page at this address"><Link to="/">Go to the first page</Link></Empty></div>} />
         </Routes>
       </Suspense>
     </Shell>

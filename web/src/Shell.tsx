@@ -4,6 +4,7 @@ import { useEffect, useState, type ReactNode } from "react";
 import { Link, NavLink, useLocation } from "react-router";
 import { useConnection } from "./api/connection";
 import { post } from "./api/http";
+import { offers } from "./api/offers";
 import { masterQuery, meQuery } from "./api/queries";
 import { session } from "./api/session";
 import { setTheme, useTheme } from "./theme/theme";
@@ -32,7 +33,7 @@ export function Shell({ children }: { children: ReactNode }): ReactNode {
         <Link className="brand" to="/"><Brand /> Resolute</Link>
         {WORK.map((item) => <Item key={item[0]} item={item} />)}
         <div className="nav-title">Cluster</div>
-        {CLUSTER.map((item) => <Item key={item[0]} item={item} />)}
+        {CLUSTER.filter(([path]) => path !== "/tasks" || offers("LaunchNotebook") || offers("LaunchTensorboard")).map((item) => <Item key={item[0]} item={item} />)}
         {me?.admin && <Item item={["/users", "Users", "users"]} />}
         <div className="nav-gap" />
         <Account />
@@ -50,7 +51,7 @@ export function Shell({ children }: { children: ReactNode }): ReactNode {
 }
 
 export function Brand({ size = 20 }: { size?: number }): ReactNode {
-  return <img src="/favicon.svg" width={size} height={size} alt="" />;
+  return <img src={`${import.meta.env.BASE_URL}favicon.svg`} width={size} height={size} alt="" />;
 }
 
 function Item({ item: [to, label, icon] }: { item: readonly [string, string, IconName] }): ReactNode {

@@ -33,7 +33,7 @@ connection.watch(() => {
 
 createRoot(document.getElementById("root")!).render(
   <QueryClientProvider client={client}>
-    <BrowserRouter>
+    <BrowserRouter basename={import.meta.env.BASE_URL}>
       <FeedbackProvider>
         <App />
       </FeedbackProvider>

@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { normalise, type MetricId } from "../charts/series";
 import { useNotices } from "./events";
 import { get } from "./http";
-import type { Series } from "./types";
+import type { Series, WireSeries } from "./types";
 
 const POINTS = 1000;
 
@@ -17,7 +17,7 @@ export function useManySeries(trialIds: readonly number[], metrics: readonly Met
       structuralSharing: false,
       queryFn: ({ signal }: { signal: AbortSignal }) => {
         const name = metrics.filter((metric) => metric.group === group).map((metric) => metric.name);
-        return get<{ series: Series[] }>(`/api/v1/trials/${id}/series`, { group, name, maxPoints: POINTS }, signal).then((answer) => answer.series.map(normalise));
+        return get<{ series: WireSeries[] }>(`/api/v1/trials/${id}/series`, { group, name, maxPoints: POINTS }, signal).then((answer) => answer.series.map(normalise));
       },
     }))),
   });

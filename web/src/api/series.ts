@@ -1,13 +1,15 @@
 /** Metric series of trials, kept fresh: one trial fetches only its new tail, an experiment fetches thinned lines. */
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { mergeSeries, normalise, type MetricId } from "../charts/series";
 import { useNotices } from "./events";
-import { get } from "./http";
-import type { Series, Trial } from "./types";
+import { get, type Query } from "./http";
+import type { Series, Trial, WireSeries } from "./types";
 
 const TRIAL_POINTS = 2000;
 const BUDGET = 60_000;
+/** As many as an address can name and as the server draws at once. */
+const MOST_NAMED = 50;
+const MOST_TRIALS = 1000;
 const LIVE_MS = 300;
 /** Summaries name training and validation as Determined's clients read them; other groups keep their own name. */
 const GROUPS: Record<string, string> = { avg_metrics: "training", validation_metrics: "validation" };
@@ -49,7 +51,7 @@ async function fetchTail(trialId: number, metrics: readonly MetricId[], known: S
   const answers = await Promise.all(
     groupsOf(metrics).map(([group, names]) => {
       const since = grown ? undefined : tailStart(known, group, names);
-      return get<{ series: Series[] }>(`/api/v1/trials/${trialId}/series`, { group, name: names, maxPoints: TRIAL_POINTS, since }, signal).then((answer) =>
+      return get<{ series: WireSeries[] }>(`/api/v1/trials/${trialId}/series`, { group, name: names, maxPoints: TRIAL_POINTS, since }, signal).then((answer) =>
         answer.series.map(normalise).map((series) => (since === undefined ? series : mergeSeries(byKey.get(keyOf(series)), series))),
       );
     }),
@@ -72,24 +74,23 @@ function tailStart(known: Series[] | undefined, group: string, names: readonly s
 }
 
 /** Lines of all trials of an experiment. More trials, fewer points each: the picture has only so many pixels. */
-export function useExperimentSeries(experimentId: number, metrics: readonly MetricId[], trials: number, live: boolean): { series: Series[]; isPending: boolean; error: unknown } {
+export function useExperimentSeries(experimentId: number, metrics: readonly MetricId[], trialIds: readonly number[], live: boolean): { series: Series[]; isPending: boolean; error: unknown } {
   const client = useQueryClient();
+  const trials = trialIds.length;
   const maxPoints = Math.max(40, Math.min(1000, Math.floor(BUDGET / Math.max(trials, 1))));
-  const queryKey = ["series", "experiment", experimentId, metrics.map((metric) => `${metric.group}/${metric.name}`).join(), maxPoints];
+  const queryKey = ["series", "experiment", experimentId, metrics.map((metric) => `${metric.group}/${metric.name}`).join(), trials > MOST_NAMED ? trials : trialIds.join()];
+  const which: Query = trials > MOST_NAMED ? { maxTrials: MOST_TRIALS } : { trialIds };
   const query = useQuery({
     queryKey,
-    enabled: metrics.length > 0,
+    enabled: metrics.length > 0 && trials > 0,
+    placeholderData: keepPreviousData,
     structuralSharing: false,
     queryFn: async ({ signal }) => {
       const answers = await Promise.all(groupsOf(metrics).map(([group, names]) =>
-        get<{ series: Series[] }>(`/api/v1/experiments/${experimentId}/series`, { group, name: names, maxPoints }, signal)));
+        get<{ series: WireSeries[] }>(`/api/v1/experiments/${experimentId}/series`, { group, name: names, maxPoints, ...which }, signal)));
       return answers.flatMap((answer) => answer.series.map(normalise));
     },
   });
   useNotices(live ? [`experiment/${experimentId}`] : [], () => void client.invalidateQueries({ queryKey }), trials > 50 ? 2000 : trials > 4 ? 700 : LIVE_MS);
   return { series: query.data ?? NO_SERIES, isPending: query.isPending && metrics.length > 0, error: query.error };
-}
-
-export function useSeriesMap(series: readonly Series[]): Map<string, Series> {
-  return useMemo(() => new Map(series.map((item) => [keyOf(item), item])), [series]);
 }

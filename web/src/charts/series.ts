@@ -1,6 +1,6 @@
 /** Metric series: joining live tails, pairing train with validation, choosing what the x axis counts. Pure. */
 import { toNumber } from "../text/format";
-import type { Series } from "../api/types";
+import type { Series, WireSeries } from "../api/types";
 
 export interface MetricId {
   group: string;
@@ -22,8 +22,7 @@ export function mergeSeries(known: Series | undefined, fresh: Series): Series {
 }
 
 /** NaN and infinities travel as text; charts want numbers. */
-export function normalise(series: Series): Series {
-  if (series.values.every((value) => typeof value === "number")) return series;
+export function normalise(series: WireSeries): Series {
   return { ...series, values: series.values.map((value) => toNumber(value) ?? NaN) };
 }
 

@@ -34,8 +34,8 @@ export async function fetchAfter(path: string, filter: LogFilter, after: string,
 }
 
 /** Calls back with what is new until the task ends or `signal` aborts. */
-export async function follow(path: string, filter: LogFilter, after: string | undefined, signal: AbortSignal, onLines: (lines: LogEntry[]) => void): Promise<void> {
-  await readLines(path, { ...queryOf(filter), follow: true, timestampAfter: after }, signal, onLines);
+export async function follow(path: string, filter: LogFilter, after: { id?: string | undefined; time?: string | undefined }, signal: AbortSignal, onLines: (lines: LogEntry[]) => void): Promise<void> {
+  await readLines(path, { ...queryOf(filter), follow: true, afterId: after.id, timestampAfter: after.id ? undefined : after.time }, signal, onLines);
 }
 
 async function readLines(path: string, query: Query, signal: AbortSignal, onLines: (lines: LogEntry[]) => void): Promise<void> {

@@ -94,7 +94,7 @@ async function followOn(path: string, filter: LogFilter, latest: { current: read
   };
   for (;;) {
     try {
-      await follow(path, filter, latest.current.at(-1)?.timestamp ?? filter.after, signal, take);
+      await follow(path, filter, { id: latest.current.at(-1)?.id, time: filter.after }, signal, take);
       return;
     } catch (error) {
       if (signal.aborted || !live || error instanceof ApiError) throw error;

@@ -4,7 +4,7 @@ import { Link } from "react-router";
 import { useLive } from "../api/events";
 import { get, post } from "../api/http";
 import { agentsQuery, allocationsQuery, masterQuery, poolsQuery } from "../api/queries";
-import type { Agent, AllocationSummary, Slot } from "../api/types";
+import type { Agent, AllocationSummary, Slot, Usage } from "../api/types";
 import { formatDuration } from "../text/format";
 import { useFeedback } from "../ui/Feedback";
 import { Ago, Bar, Empty, ErrorNote, Facts, Loading, PageHead, Panel } from "../ui/parts";
@@ -90,12 +90,6 @@ function Running({ tasks }: { tasks: readonly AllocationSummary[] }): ReactNode 
 function TaskLink({ task }: { task: AllocationSummary }): ReactNode {
   const experiment = /^(\d+)\./.exec(task.taskId)?.[1];
   return <Link to={experiment ? `/experiments/${experiment}` : `/tasks/${task.taskId}`}>{task.name || task.taskId}</Link>;
-}
-
-interface Usage {
-  periodStart: string;
-  seconds: number;
-  byUsername?: Record<string, number>;
 }
 
 /** Slot time per day. */

@@ -64,7 +64,7 @@ function ExperimentRows({ rows, empty }: { rows: readonly Experiment[]; empty: R
               <td style={{ width: 1 }} className="num faint">{row.id}</td>
               <td><Link className="clip" to={`/experiments/${row.id}`}>{row.name}</Link></td>
               <td style={{ width: 1 }}><StateBadge state={row.state} /></td>
-              <td style={{ width: 1 }} className="num muted" title={row.searcherMetric}>{row.bestTrialSearcherMetric == null ? plural(row.numTrials, "trial") : formatNumber(row.bestTrialSearcherMetric)}</td>
+              <td style={{ width: 1 }} className="num muted" title={row.searcherMetric ?? ""}>{row.bestTrialSearcherMetric == null ? plural(row.numTrials, "trial") : formatNumber(row.bestTrialSearcherMetric)}</td>
               <td style={{ width: 1 }} className="num muted"><Ago when={row.startTime} /></td>
             </tr>
           ))}

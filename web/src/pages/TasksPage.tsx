@@ -1,7 +1,8 @@
 import { useQueries, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link, useNavigate } from "react-router";
-import { ApiError, post } from "../api/http";
+import { post } from "../api/http";
+import { offers } from "../api/offers";
 import { interactiveQuery, TASK_KINDS, type TaskKind } from "../api/queries";
 import type { InteractiveTask } from "../api/types";
 import { useFeedback } from "../ui/Feedback";
@@ -15,9 +16,7 @@ export default function TasksPage(): ReactNode {
   const navigate = useNavigate();
   const { ask, complain, say } = useFeedback();
   const answers = useQueries({ queries: TASK_KINDS.map((kind) => ({ ...interactiveQuery(kind), refetchInterval: 3000, retry: false })) });
-  // A server without interactive tasks answers 404 or 501: then there is nothing to list, and nothing is wrong.
-  const isMissing = answers.every((answer) => answer.error instanceof ApiError && [404, 405, 501].includes(answer.error.status));
-  const error = isMissing ? null : answers.find((answer) => answer.error && !(answer.error instanceof ApiError && [404, 405, 501].includes(answer.error.status)))?.error;
+  const error = answers.find((answer) => answer.error)?.error;
   const rows = TASK_KINDS.flatMap((kind, i) => (answers[i]!.data ?? []).map((task) => ({ kind, task }))).sort((a, b) => b.task.startTime.localeCompare(a.task.startTime));
   const launch = async (): Promise<void> => {
     try {
@@ -32,11 +31,10 @@ export default function TasksPage(): ReactNode {
     ask({ title: `Kill ${WORDS[kind]}?`, text: task.description, action: "Kill", danger: true, done: `${WORDS[kind]} killed`, run: async () => { await post(`/api/v1/${kind}/${task.id}/kill`); await client.invalidateQueries({ queryKey: ["tasks", kind] }); } });
   return (
     <>
-      <PageHead title="Tasks" actions={!isMissing && <button className="btn primary" onClick={() => void launch()}><Icon name="plus" />Start JupyterLab</button>} />
+      <PageHead title="Tasks" actions={offers("LaunchNotebook") && <button className="btn primary" onClick={() => void launch()}><Icon name="plus" />Start JupyterLab</button>} />
       <ErrorNote error={error} />
       <Panel flush>
-        {answers.some((answer) => answer.isPending) ? <Loading /> : isMissing ? <Empty title="This server runs no interactive tasks"><p>JupyterLab, TensorBoard and shells are listed here where the server offers them.</p></Empty>
-          : !rows.length ? <Empty title="No task is running"><p>Start JupyterLab here, or TensorBoard from an experiment's menu.</p></Empty> : (
+        {answers.some((answer) => answer.isPending) ? <Loading /> : !rows.length ? <Empty title="No task is running"><p>JupyterLab, TensorBoard, shells and commands are listed here while they run.</p></Empty> : (
             <div className="table-wrap">
               <table className="table" aria-label="Tasks">
                 <thead><tr><th>Kind</th><th>Description</th><th>State</th><th>User</th><th className="num">Started</th><th /></tr></thead>

@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { Link, useNavigate } from "react-router";
 import { post } from "../../api/http";
+import { offers } from "../../api/offers";
 import type { Experiment, InteractiveTask } from "../../api/types";
 import { isEnded, isPaused } from "../../text/state";
 import { Dialog } from "../../ui/Dialog";
@@ -51,7 +52,7 @@ export function ExperimentActions({ experiment }: { experiment: Experiment }): R
         <button className="menu-item" onClick={() => setOpen("rename")}>Rename</button>
         <button className="menu-item" onClick={() => setOpen("tags")}>Tags</button>
         <button className="menu-item" onClick={() => setOpen("move")}>Move</button>
-        <button className="menu-item" onClick={() => void tensorboard()}>Open TensorBoard</button>
+        {offers("LaunchTensorboard") && <button className="menu-item" onClick={() => void tensorboard()}>Open TensorBoard</button>}
         {VERBS.archive.possible(experiment) && <button className="menu-item" onClick={() => act("archive")}>Archive</button>}
         {experiment.archived && <button className="menu-item" onClick={() => act("unarchive")}>Unarchive</button>}
         <div className="menu-sep" />

@@ -55,7 +55,8 @@ function Curves({ experiment, trials }: { experiment: Experiment; trials: readon
   const all = useMemo(() => metricIds(trials), [trials]);
   const metric = all.find((item) => `${item.group}/${item.name}` === chosen) ?? all.find((item) => item.group === "validation" && item.name === experiment.searcherMetric) ?? all[0];
   const metrics = useMemo(() => (metric ? [metric] : []), [metric?.group, metric?.name]);
-  const drawn = useExperimentSeries(experiment.id, metrics, trials.length, isLive(experiment.state));
+  const trialIds = useMemo(() => trials.map((trial) => trial.id), [trials]);
+  const drawn = useExperimentSeries(experiment.id, metrics, trialIds, isLive(experiment.state));
   const stopped = useMemo(() => stoppedEarly(trials), [trials]);
   const xAxis = choice.xAxis === "epoch" ? "step" : choice.xAxis;
   const lines = useMemo(

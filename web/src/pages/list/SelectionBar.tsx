@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { useNavigate } from "react-router";
 import { post } from "../../api/http";
+import { offers } from "../../api/offers";
 import type { Experiment, InteractiveTask } from "../../api/types";
 import { plural } from "../../text/format";
 import { isEnded, isPaused } from "../../text/state";
@@ -60,7 +61,7 @@ export function SelectionBar({ experiments, onClear }: { experiments: readonly E
       <button className="btn" onClick={() => setDialog("move")}>Move</button>
       <button className="btn" disabled={!any(VERBS.archive.possible)} onClick={() => act("archive")}>Archive</button>
       {any((experiment) => experiment.archived) && <button className="btn" onClick={() => act("unarchive")}>Unarchive</button>}
-      <button className="btn" onClick={() => void tensorboard()}>TensorBoard</button>
+      {offers("LaunchTensorboard") && <button className="btn" onClick={() => void tensorboard()}>TensorBoard</button>}
       <button className="btn danger" disabled={!any(VERBS.kill.possible)} onClick={() => act("kill")}>Kill</button>
       <button className="btn danger" disabled={!experiments.every((experiment) => isEnded(experiment.state))} onClick={destroy}>Delete</button>
       <span className="grow" />

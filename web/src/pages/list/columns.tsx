@@ -13,7 +13,7 @@ const FIXED: readonly ExperimentColumn[] = [
   { id: "name", name: "Name", title: "Name", sort: "SORT_BY_NAME", cell: (row) => <Link className="clip" to={`/experiments/${row.id}`} title={row.name}>{row.name}</Link> },
   { id: "state", name: "State", title: "State", sort: "SORT_BY_STATE", cell: (row) => <StateBadge state={row.state} /> },
   { id: "progress", name: "Progress", title: "Progress", sort: "SORT_BY_PROGRESS", width: 90, cell: (row) => <Bar share={isEnded(row.state) && row.state.endsWith("COMPLETED") ? 1 : (row.progress ?? 0)} /> },
-  { id: "metric", name: "Best metric", title: "Best metric", sort: "SORT_BY_SEARCHER_METRIC_VAL", numeric: true, cell: (row) => <span title={row.searcherMetric}>{row.bestTrialSearcherMetric == null ? "–" : formatNumber(row.bestTrialSearcherMetric)}</span> },
+  { id: "metric", name: "Best metric", title: "Best metric", sort: "SORT_BY_SEARCHER_METRIC_VAL", numeric: true, cell: (row) => <span title={row.searcherMetric ?? ""}>{row.bestTrialSearcherMetric == null ? "–" : formatNumber(row.bestTrialSearcherMetric)}</span> },
   { id: "searcher", name: "Searcher", title: "Searcher", cell: (row) => row.searcherType },
   { id: "trials", name: "Trials", title: "Trials", sort: "SORT_BY_NUM_TRIALS", numeric: true, cell: (row) => row.numTrials },
   { id: "user", name: "User", title: "User", sort: "SORT_BY_USER", cell: (row) => row.displayName || row.username },

@@ -1,0 +1,1519 @@
+// Made from the server's OpenAPI document by `npm run types`; do not edit.
+export type paths = Record<string, never>;
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        "AcceleratorData-Input": {
+            acceleratorType?: string;
+            acceleratorUuids?: string[];
+            allocationId?: string;
+            containerId?: string;
+            nodeName?: string;
+            resourcePool?: string;
+            taskId?: string;
+        };
+        "AcceleratorData-Output": {
+            acceleratorType: string;
+            acceleratorUuids: string[];
+            allocationId: string;
+            containerId: string;
+            nodeName: string;
+            resourcePool: string;
+            taskId: string;
+        };
+        Agent: {
+            addresses: string[];
+            containers: {
+                [key: string]: components["schemas"]["Container"];
+            };
+            draining: boolean;
+            enabled: boolean;
+            id: string;
+            registeredTime: string | null;
+            resourcePools: string[];
+            slots: {
+                [key: string]: components["schemas"]["Slot"];
+            };
+            slotStats: components["schemas"]["SlotStats"];
+            version: string;
+        };
+        AgentResponse: {
+            agent: components["schemas"]["Agent"];
+        };
+        "AgentUserGroup-Input": {
+            agentGid?: number | null;
+            agentGroup?: string | null;
+            agentUid?: number | null;
+            agentUser?: string | null;
+        };
+        "AgentUserGroup-Output": {
+            agentGid: number | null;
+            agentGroup: string | null;
+            agentUid: number | null;
+            agentUser: string | null;
+        };
+        AggregateQueueStats: {
+            periodStart: string;
+            seconds: number;
+        };
+        /** @enum {string} */
+        AggregationPeriod: "RESOURCE_ALLOCATION_AGGREGATION_PERIOD_UNSPECIFIED" | "RESOURCE_ALLOCATION_AGGREGATION_PERIOD_DAILY" | "RESOURCE_ALLOCATION_AGGREGATION_PERIOD_MONTHLY";
+        Allocation: {
+            allocationId: string;
+            endTime: string | null;
+            exitReason: string | null;
+            isReady: boolean;
+            slots: number;
+            startTime: string | null;
+            state: components["schemas"]["TaskState"];
+            statusCode: number | null;
+            taskId: string;
+        };
+        AllocationAllGatherRequest: {
+            allocationId?: string;
+            data?: {
+                [key: string]: unknown;
+            };
+            numPeers?: number;
+            requestUuid?: string;
+        };
+        AllocationAllGatherResponse: {
+            data: {
+                [key: string]: unknown;
+            }[];
+        };
+        AllocationPreemptionSignalResponse: {
+            preempt: boolean;
+        };
+        AllocationRendezvousInfoResponse: {
+            rendezvousInfo: components["schemas"]["RendezvousInfo"];
+        };
+        AllocationSummary: {
+            allocationId: string;
+            name: string;
+            priority: number | null;
+            proxyPorts: components["schemas"]["ProxyPortConfig"][];
+            registeredTime: string | null;
+            resourcePool: string;
+            resources: components["schemas"]["ResourcesSummary"][];
+            schedulerType: string;
+            slotsNeeded: number;
+            taskId: string;
+        };
+        /** @description A tar.gz, base64. An empty text means that nothing was uploaded. */
+        ArchiveResponse: {
+            b64Tgz: string;
+        };
+        /** @description One report of a batch; `metrics` is name to value. */
+        BatchedReport: {
+            group: string;
+            metrics?: {
+                [key: string]: unknown;
+            };
+            reportTime?: string | null;
+            stepsCompleted?: number;
+            trialRunId?: number;
+        };
+        BestSearcherValidationMetric: {
+            metric: number | string | null;
+        };
+        BulkExperimentFilters: {
+            archived?: boolean | null;
+            description?: string;
+            excludedExperimentIds?: number[];
+            labels?: string[];
+            name?: string;
+            projectId?: number | null;
+            states?: components["schemas"]["ExperimentState"][];
+            userIds?: number[];
+        };
+        /** @description Act on these ids, or on all that match `filters`. */
+        BulkExperimentsRequest: {
+            destinationProjectId?: number | null;
+            experimentIds?: number[];
+            filters?: components["schemas"]["BulkExperimentFilters"] | null;
+            projectId?: number;
+        };
+        BulkExperimentsResponse: {
+            results: components["schemas"]["ExperimentActionResult"][];
+        };
+        Checkpoint: {
+            allocationId: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            reportTime: string | null;
+            resources: {
+                [key: string]: string;
+            };
+            state: components["schemas"]["CheckpointState"];
+            storageId: number | null;
+            taskId: string | null;
+            training: components["schemas"]["CheckpointTrainingMetadata"];
+            uuid: string;
+        };
+        CheckpointMetadata: {
+            metadata?: {
+                [key: string]: unknown;
+            };
+            uuid?: string;
+        };
+        CheckpointResponse: {
+            checkpoint: components["schemas"]["Checkpoint"];
+        };
+        /** @enum {string} */
+        CheckpointSortBy: "SORT_BY_UNSPECIFIED" | "SORT_BY_UUID" | "SORT_BY_TRIAL_ID" | "SORT_BY_BATCH_NUMBER" | "SORT_BY_END_TIME" | "SORT_BY_STATE" | "SORT_BY_SEARCHER_METRIC";
+        CheckpointsRemoveFilesRequest: {
+            checkpointGlobs?: string[];
+            checkpointUuids?: string[];
+        };
+        /** @enum {string} */
+        CheckpointState: "STATE_UNSPECIFIED" | "STATE_ACTIVE" | "STATE_COMPLETED" | "STATE_ERROR" | "STATE_DELETED" | "STATE_PARTIALLY_DELETED";
+        CheckpointTrainingMetadata: {
+            experimentConfig: {
+                [key: string]: unknown;
+            } | null;
+            experimentId: number | null;
+            hparams: {
+                [key: string]: unknown;
+            } | null;
+            searcherMetric: number | string | null;
+            trainingMetrics: components["schemas"]["Metrics-Output"] | null;
+            trialId: number | null;
+            validationMetrics: components["schemas"]["Metrics-Output"] | null;
+        };
+        CheckpointWorkload: {
+            endTime: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            resources: {
+                [key: string]: string;
+            };
+            state: components["schemas"]["CheckpointState"];
+            totalBatches: number;
+            uuid: string;
+        };
+        CleanupLogsResponse: {
+            removedCount: string;
+        };
+        ClusterMessage: {
+            createdTime: string | null;
+            endTime: string | null;
+            message: string;
+            startTime: string | null;
+        };
+        /** @enum {string} */
+        ColumnLocation: "LOCATION_TYPE_UNSPECIFIED" | "LOCATION_TYPE_EXPERIMENT" | "LOCATION_TYPE_HYPERPARAMETERS" | "LOCATION_TYPE_VALIDATIONS" | "LOCATION_TYPE_TRAINING" | "LOCATION_TYPE_CUSTOM_METRIC";
+        /** @enum {string} */
+        ColumnType: "COLUMN_TYPE_UNSPECIFIED" | "COLUMN_TYPE_TEXT" | "COLUMN_TYPE_NUMBER" | "COLUMN_TYPE_DATE" | "COLUMN_TYPE_ARRAY";
+        ComparableTrial: {
+            metrics: components["schemas"]["DownsampledMetrics"][];
+            trial: components["schemas"]["Trial"];
+        };
+        CompareTrialsResponse: {
+            trials: components["schemas"]["ComparableTrial"][];
+        };
+        Completed: {
+            completed: boolean;
+        };
+        CompleteValidateAfterOperation: {
+            op?: components["schemas"]["ValidateAfterOperation-Input"];
+            searcherMetric?: number | {
+                [key: string]: unknown;
+            } | null;
+        };
+        Container: {
+            devices: components["schemas"]["Device"][];
+            id: string;
+            parent: string;
+            permissionDenied: boolean;
+            state: components["schemas"]["ContainerState"];
+        };
+        /** @enum {string} */
+        ContainerState: "STATE_UNSPECIFIED" | "STATE_ASSIGNED" | "STATE_PULLING" | "STATE_STARTING" | "STATE_RUNNING" | "STATE_TERMINATED";
+        ContinueExperimentRequest: {
+            id: number;
+            overrideConfig?: string;
+        };
+        ContinueExperimentResponse: {
+            experiment: components["schemas"]["Experiment"];
+            warnings: components["schemas"]["LaunchWarning"][];
+        };
+        CreateExperimentRequest: {
+            activate?: boolean;
+            config?: string;
+            modelDefinition?: components["schemas"]["File"][];
+            parentId?: number | null;
+            projectId?: number | null;
+            template?: string | null;
+            unmanaged?: boolean;
+            validateOnly?: boolean;
+        };
+        CreateExperimentResponse: {
+            config: {
+                [key: string]: unknown;
+            };
+            experiment: components["schemas"]["Experiment"];
+            messages: string[];
+            warnings: components["schemas"]["LaunchWarning"][];
+        };
+        CreateTrialRequest: {
+            experimentId?: number;
+            hparams?: {
+                [key: string]: unknown;
+            };
+            unmanaged?: boolean;
+        };
+        CustomWebhookEventData: {
+            description?: string;
+            level?: components["schemas"]["LogLevel"];
+            title?: string;
+        };
+        DataPoint: {
+            batches: number;
+            epoch: number | null;
+            time: string;
+            values: {
+                [key: string]: unknown;
+            };
+        };
+        DeleteCheckpointsRequest: {
+            checkpointUuids?: string[];
+        };
+        Device: {
+            brand: string;
+            id: number;
+            type: components["schemas"]["DeviceType"];
+            uuid: string;
+        };
+        DeviceStats: {
+            disabled: number;
+            draining: number;
+            states: {
+                [key: string]: number;
+            };
+            total: number;
+        };
+        /** @enum {string} */
+        DeviceType: "TYPE_UNSPECIFIED" | "TYPE_CPU" | "TYPE_CUDA" | "TYPE_ROCM";
+        DisableRequest: {
+            drain?: boolean;
+        };
+        DownsampledMetrics: {
+            data: components["schemas"]["DataPoint"][];
+            group: string;
+            type: components["schemas"]["MetricType"];
+        };
+        /** @description `{}`. */
+        Empty: Record<string, never>;
+        /** @enum {string} */
+        ExitedReason: "EXITED_REASON_UNSPECIFIED" | "EXITED_REASON_INVALID_HP" | "EXITED_REASON_INIT_INVALID_HP" | "EXITED_REASON_USER_REQUESTED_STOP";
+        Experiment: {
+            archived: boolean;
+            bestTrialId: number | null;
+            bestTrialSearcherMetric: number | string | null;
+            checkpointCount: number;
+            checkpointSize: string;
+            config: {
+                [key: string]: unknown;
+            };
+            description: string;
+            displayName: string;
+            duration: number | null;
+            endTime: string | null;
+            externalExperimentId: string | null;
+            externalTrialId: string | null;
+            forkedFrom: number | null;
+            hyperparameters: {
+                [key: string]: unknown;
+            };
+            id: number;
+            jobId: string;
+            labels: string[];
+            modelDefinitionSize: number | null;
+            name: string;
+            notes: string;
+            numTrials: number;
+            originalConfig: string;
+            pachydermIntegration: {
+                [key: string]: unknown;
+            } | null;
+            parentArchived: boolean;
+            progress: number;
+            projectId: number;
+            projectName: string;
+            projectOwnerId: number;
+            resourcePool: string;
+            searcherMetric: string | null;
+            searcherType: string;
+            smallerIsBetter: boolean;
+            startTime: string;
+            state: components["schemas"]["ExperimentState"];
+            trialIds: number[];
+            unmanaged: boolean;
+            userId: number;
+            username: string;
+            warnings: string[];
+            workspaceId: number;
+            workspaceName: string;
+        };
+        ExperimentActionResult: {
+            error: string;
+            id: number;
+        };
+        ExperimentResponse: {
+            experiment: components["schemas"]["Experiment"];
+        };
+        /** @enum {string} */
+        ExperimentSortBy: "SORT_BY_UNSPECIFIED" | "SORT_BY_ID" | "SORT_BY_DESCRIPTION" | "SORT_BY_START_TIME" | "SORT_BY_END_TIME" | "SORT_BY_STATE" | "SORT_BY_NUM_TRIALS" | "SORT_BY_PROGRESS" | "SORT_BY_USER" | "SORT_BY_NAME" | "SORT_BY_FORKED_FROM" | "SORT_BY_RESOURCE_POOL" | "SORT_BY_PROJECT_ID" | "SORT_BY_CHECKPOINT_SIZE" | "SORT_BY_CHECKPOINT_COUNT" | "SORT_BY_SEARCHER_METRIC_VAL";
+        /** @enum {string} */
+        ExperimentState: "STATE_UNSPECIFIED" | "STATE_ACTIVE" | "STATE_PAUSED" | "STATE_STOPPING_COMPLETED" | "STATE_STOPPING_CANCELED" | "STATE_STOPPING_ERROR" | "STATE_COMPLETED" | "STATE_CANCELED" | "STATE_ERROR" | "STATE_DELETED" | "STATE_DELETING" | "STATE_DELETE_FAILED" | "STATE_STOPPING_KILLED" | "STATE_QUEUED" | "STATE_PULLING" | "STATE_STARTING" | "STATE_RUNNING";
+        ExpMetricNamesResponse: {
+            metricNames: components["schemas"]["MetricIdentifier"][];
+            searcherMetrics: string[];
+            trainingMetrics: string[];
+            validationMetrics: string[];
+        };
+        /** @description One entry of an uploaded directory. `type` is the code of the tar type flag; `content` is base64. */
+        File: {
+            content?: string;
+            gid?: number;
+            mode?: number;
+            mtime?: number;
+            path: string;
+            type?: number;
+            uid?: number;
+        };
+        FileNode: {
+            contentLength: number;
+            contentType: string;
+            files: components["schemas"]["FileNode"][];
+            isDir: boolean;
+            modifiedTime: string | null;
+            name: string;
+            path: string;
+        };
+        /** @enum {string} */
+        FittingPolicy: "FITTING_POLICY_UNSPECIFIED" | "FITTING_POLICY_BEST" | "FITTING_POLICY_WORST" | "FITTING_POLICY_KUBERNETES" | "FITTING_POLICY_SLURM" | "FITTING_POLICY_PBS";
+        GetAccessTokensResponse: {
+            pagination: components["schemas"]["Pagination"];
+            tokenInfo: components["schemas"]["TokenInfo"][];
+        };
+        GetActiveTasksCountResponse: {
+            commands: number;
+            notebooks: number;
+            shells: number;
+            tensorboards: number;
+        };
+        GetAgentsResponse: {
+            agents: components["schemas"]["Agent"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        GetAllocationResponse: {
+            allocation: components["schemas"]["Allocation"];
+        };
+        GetCheckpointsResponse: {
+            checkpoints: components["schemas"]["Checkpoint"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        GetClusterMessageResponse: {
+            clusterMessage: components["schemas"]["ClusterMessage"] | null;
+        };
+        GetCommandsResponse: {
+            commands: components["schemas"]["InteractiveTask"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description How far an older trial runtime should train next. */
+        GetCurrentTrialSearcherOperationResponse: {
+            completed: boolean;
+            op: components["schemas"]["SearcherOperation"] | null;
+        };
+        GetExperimentResponse: {
+            config: {
+                [key: string]: unknown;
+            };
+            experiment: components["schemas"]["Experiment"];
+            jobSummary: components["schemas"]["JobSummary"] | null;
+        };
+        GetExperimentsResponse: {
+            experiments: components["schemas"]["Experiment"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        GetExperimentTrialsResponse: {
+            pagination: components["schemas"]["Pagination"];
+            trials: components["schemas"]["Trial"][];
+        };
+        GetExperimentValidationHistoryResponse: {
+            validationHistory: components["schemas"]["ValidationHistoryEntry"][];
+        };
+        GetJobQueueStatsResponse: {
+            results: components["schemas"]["RPQueueStat"][];
+        };
+        GetJobsResponse: {
+            jobs: components["schemas"]["Job"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        GetJobsV2Response: {
+            jobs: components["schemas"]["RBACJob"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        GetMasterConfigResponse: {
+            config: {
+                [key: string]: unknown;
+            };
+        };
+        GetMasterResponse: {
+            branding: string;
+            clusterId: string;
+            clusterMessage: components["schemas"]["ClusterMessage"] | null;
+            clusterName: string;
+            externalLoginUri: string;
+            externalLogoutUri: string;
+            featureSwitches: string[];
+            hasCustomLogo: boolean;
+            masterId: string;
+            product: components["schemas"]["Product"];
+            rbacEnabled: boolean;
+            ssoProviders: components["schemas"]["SSOProvider"][];
+            strictJobQueueControl: boolean;
+            telemetryEnabled: boolean;
+            userManagementEnabled: boolean;
+            version: string;
+        };
+        GetMetricsResponse: {
+            metrics: components["schemas"]["MetricsReport"][];
+        };
+        GetModelDefFileRequest: {
+            experimentId?: number;
+            path: string;
+        };
+        GetModelDefFileResponse: {
+            file: string;
+        };
+        GetModelDefTreeResponse: {
+            files: components["schemas"]["FileNode"][];
+        };
+        GetModelLabelsResponse: {
+            labels: string[];
+        };
+        GetModelsResponse: {
+            models: components["schemas"]["Model"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        GetNotebooksResponse: {
+            notebooks: components["schemas"]["InteractiveTask"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description Empty: this master has users and administrators, and no roles beyond them. */
+        GetPermissionsSummaryResponse: {
+            assignments: components["schemas"]["RoleAssignmentSummary"][];
+            roles: components["schemas"]["RoleAssignmentSummary"][];
+        };
+        GetProjectColumnsResponse: {
+            columns: components["schemas"]["ProjectColumn"][];
+        };
+        GetProjectNumericMetricsRangeResponse: {
+            ranges: components["schemas"]["MetricsRange"][];
+        };
+        GetResourcePoolsResponse: {
+            pagination: components["schemas"]["Pagination"];
+            resourcePools: components["schemas"]["ResourcePool"][];
+        };
+        GetShellsResponse: {
+            pagination: components["schemas"]["Pagination"];
+            shells: components["schemas"]["InteractiveTask"][];
+        };
+        GetSlotsResponse: {
+            slots: components["schemas"]["Slot"][];
+        };
+        GetTaskAcceleratorDataResponse: {
+            acceleratorData: components["schemas"]["AcceleratorData-Output"][];
+        };
+        GetTaskResponse: {
+            task: components["schemas"]["Task"];
+        };
+        GetTasksResponse: {
+            allocationIdToSummary: {
+                [key: string]: components["schemas"]["AllocationSummary"];
+            };
+        };
+        GetTelemetryResponse: {
+            enabled: boolean;
+            segmentKey: string;
+        };
+        GetTemplatesResponse: {
+            pagination: components["schemas"]["Pagination"];
+            templates: components["schemas"]["Template-Output"][];
+        };
+        GetTensorboardsResponse: {
+            pagination: components["schemas"]["Pagination"];
+            tensorboards: components["schemas"]["InteractiveTask"][];
+        };
+        GetTrialWorkloadsResponse: {
+            pagination: components["schemas"]["Pagination"];
+            workloads: components["schemas"]["WorkloadContainer"][];
+        };
+        GetUserSettingResponse: {
+            settings: components["schemas"]["UserWebSetting-Output"][];
+        };
+        GetUsersResponse: {
+            pagination: components["schemas"]["Pagination"];
+            users: components["schemas"]["User"][];
+        };
+        GetWebhooksResponse: {
+            webhooks: components["schemas"]["Webhook"][];
+        };
+        GetWorkspaceProjectsResponse: {
+            pagination: components["schemas"]["Pagination"];
+            projects: components["schemas"]["Project"][];
+        };
+        GetWorkspacesResponse: {
+            pagination: components["schemas"]["Pagination"];
+            workspaces: components["schemas"]["Workspace"][];
+        };
+        Health: {
+            database: string;
+            status: string;
+        };
+        HTTPValidationError: {
+            detail?: components["schemas"]["ValidationError"][];
+        };
+        /** @description `GET /info`, the one message that is snake_case on the wire. */
+        Info: {
+            cluster_id: string;
+            cluster_name: string;
+            master_id: string;
+            resolute_version: string;
+            version: string;
+        };
+        /** @description A notebook, TensorBoard, shell or command. */
+        InteractiveTask: {
+            description: string;
+            displayName: string;
+            exitStatus: string | null;
+            id: string;
+            jobId: string;
+            resourcePool: string;
+            serviceAddress: string;
+            startTime: string;
+            state: components["schemas"]["TaskState"];
+            userId: number;
+            username: string;
+            workspaceId: number;
+        };
+        Job: {
+            allocatedSlots: number;
+            entityId: string;
+            isPreemptible: boolean;
+            jobId: string;
+            name: string;
+            priority: number;
+            progress: number;
+            requestedSlots: number;
+            resourcePool: string;
+            submissionTime: string;
+            summary: components["schemas"]["JobSummary"];
+            type: components["schemas"]["JobType"];
+            userId: number;
+            username: string;
+            weight: number;
+            workspaceId: number;
+        };
+        /** @enum {string} */
+        JobState: "STATE_UNSPECIFIED" | "STATE_QUEUED" | "STATE_SCHEDULED" | "STATE_SCHEDULED_BACKFILLED";
+        JobSummary: {
+            jobsAhead: number;
+            state: components["schemas"]["JobState"];
+        };
+        /** @enum {string} */
+        JobType: "TYPE_UNSPECIFIED" | "TYPE_EXPERIMENT" | "TYPE_NOTEBOOK" | "TYPE_TENSORBOARD" | "TYPE_SHELL" | "TYPE_COMMAND" | "TYPE_CHECKPOINT_GC" | "TYPE_EXTERNAL" | "TYPE_GENERIC";
+        LabelsResponse: {
+            labels: string[];
+        };
+        /** @enum {string} */
+        LaunchWarning: "LAUNCH_WARNING_UNSPECIFIED" | "LAUNCH_WARNING_CURRENT_SLOTS_EXCEEDED";
+        ListRPsBoundToWorkspaceResponse: {
+            pagination: components["schemas"]["Pagination"];
+            resourcePools: string[];
+        };
+        ListWorkspacesBoundToRPResponse: {
+            pagination: components["schemas"]["Pagination"];
+            workspaceIds: number[];
+        };
+        LogEntry: {
+            id: number;
+            level: components["schemas"]["LogLevel"];
+            message: string;
+            timestamp: string;
+        };
+        /** @description What the lines of a log can be filtered by. */
+        LogFieldsResponse: {
+            agentIds: string[];
+            allocationIds: string[];
+            containerIds: string[];
+            rankIds: number[];
+            sources: string[];
+            stdtypes: string[];
+        };
+        LoginRequest: {
+            isHashed?: boolean;
+            password?: string;
+            username?: string;
+        };
+        LoginResponse: {
+            token: string;
+            user: components["schemas"]["User"];
+        };
+        /** @enum {string} */
+        LogLevel: "LOG_LEVEL_UNSPECIFIED" | "LOG_LEVEL_TRACE" | "LOG_LEVEL_DEBUG" | "LOG_LEVEL_INFO" | "LOG_LEVEL_WARNING" | "LOG_LEVEL_ERROR" | "LOG_LEVEL_CRITICAL";
+        MasterLogsResponse: {
+            logEntry: components["schemas"]["LogEntry"];
+        };
+        MetricBatchesResponse: {
+            batches: number[];
+        };
+        MetricIdentifier: {
+            group: string;
+            name: string;
+        };
+        Metrics: {
+            avgMetrics?: {
+                [key: string]: unknown;
+            };
+            batchMetrics?: {
+                [key: string]: unknown;
+            }[] | null;
+        };
+        "Metrics-Input": {
+            avgMetrics?: {
+                [key: string]: unknown;
+            };
+            batchMetrics?: {
+                [key: string]: unknown;
+            }[] | null;
+        };
+        "Metrics-Output": {
+            avgMetrics: {
+                [key: string]: unknown;
+            };
+            batchMetrics: {
+                [key: string]: unknown;
+            }[] | null;
+        };
+        /** @description Columns of one metric of one trial, thinned to the asked number of points. */
+        MetricSeries: {
+            group: string;
+            name: string;
+            steps: number[];
+            times: number[];
+            totalPoints: number;
+            trialId: number;
+            values: (number | string)[];
+        };
+        MetricsRange: {
+            max: number;
+            metricsName: string;
+            min: number;
+        };
+        MetricsReport: {
+            archived: boolean;
+            endTime: string;
+            group: string;
+            id: number;
+            metrics: {
+                [key: string]: unknown;
+            };
+            totalBatches: number;
+            trialId: number;
+            trialRunId: number;
+        };
+        MetricsWorkload: {
+            endTime: string | null;
+            metrics: components["schemas"]["Metrics-Output"];
+            numInputs: number;
+            totalBatches: number;
+        };
+        /** @enum {string} */
+        MetricType: "METRIC_TYPE_UNSPECIFIED" | "METRIC_TYPE_TRAINING" | "METRIC_TYPE_VALIDATION" | "METRIC_TYPE_PROFILING";
+        Model: {
+            archived: boolean;
+            creationTime: string;
+            description: string;
+            id: number;
+            labels: string[];
+            lastUpdatedTime: string;
+            metadata: {
+                [key: string]: unknown;
+            };
+            name: string;
+            notes: string;
+            numVersions: number;
+            userId: number;
+            username: string;
+            workspaceId: number;
+        };
+        MoveExperimentRequest: {
+            destinationProjectId: number;
+            experimentId?: number;
+        };
+        MoveProjectRequest: {
+            destinationWorkspaceId: number;
+            projectId?: number;
+        };
+        /**
+         * @description Sort keys of lists that only have an id and a name.
+         * @enum {string}
+         */
+        NameSortBy: "SORT_BY_UNSPECIFIED" | "SORT_BY_ID" | "SORT_BY_NAME";
+        NewUser: {
+            active?: boolean;
+            admin?: boolean;
+            agentUserGroup?: components["schemas"]["AgentUserGroup-Input"] | null;
+            displayName?: string;
+            remote?: boolean;
+            username?: string;
+        };
+        "Note-Input": {
+            contents?: string;
+            name?: string;
+        };
+        "Note-Output": {
+            contents: string;
+            name: string;
+        };
+        NotesResponse: {
+            notes: components["schemas"]["Note-Output"][];
+        };
+        /** @enum {string} */
+        OrderBy: "ORDER_BY_UNSPECIFIED" | "ORDER_BY_ASC" | "ORDER_BY_DESC";
+        Pagination: {
+            endIndex: number;
+            limit: number;
+            offset: number;
+            startIndex: number;
+            total: number;
+        };
+        PatchAccessTokenRequest: {
+            description?: string | null;
+            setRevoked?: boolean;
+            tokenId?: number;
+        };
+        PatchAccessTokenResponse: {
+            tokenInfo: components["schemas"]["TokenInfo"];
+        };
+        PatchCheckpoint: {
+            resources?: components["schemas"]["PatchedResources"] | null;
+            uuid: string;
+        };
+        PatchCheckpointsRequest: {
+            checkpoints?: components["schemas"]["PatchCheckpoint"][];
+        };
+        PatchCheckpointStorage: {
+            saveExperimentBest?: number | null;
+            saveTrialBest?: number | null;
+            saveTrialLatest?: number | null;
+        };
+        PatchedResources: {
+            resources?: {
+                [key: string]: number;
+            };
+        };
+        PatchExperiment: {
+            checkpointStorage?: components["schemas"]["PatchCheckpointStorage"] | null;
+            description?: string | null;
+            id?: number;
+            labels?: string[] | null;
+            name?: string | null;
+            notes?: string | null;
+            resources?: components["schemas"]["PatchResources"] | null;
+        };
+        PatchProject: {
+            description?: string | null;
+            key?: string | null;
+            name?: string | null;
+        };
+        /** @description A null `maxSlots` lifts the limit; a missing one leaves it. */
+        PatchResources: {
+            maxSlots?: number | null;
+            priority?: number | null;
+            weight?: number | null;
+        };
+        PatchTemplateNameRequest: {
+            newName?: string;
+            oldName?: string;
+        };
+        PatchTrialRequest: {
+            state?: components["schemas"]["TrialState"] | null;
+            trialId?: number;
+        };
+        PatchUser: {
+            active?: boolean | null;
+            admin?: boolean | null;
+            agentUserGroup?: components["schemas"]["AgentUserGroup-Input"] | null;
+            displayName?: string | null;
+            isHashed?: boolean;
+            password?: string | null;
+            remote?: boolean | null;
+            username?: string | null;
+        };
+        PatchUsersRequest: {
+            activate?: boolean;
+            userIds?: number[];
+        };
+        PatchUsersResponse: {
+            results: components["schemas"]["UserActionResult"][];
+        };
+        PatchWorkspace: {
+            checkpointStorageConfig?: {
+                [key: string]: unknown;
+            } | null;
+            name?: string | null;
+        };
+        PostAccessTokenRequest: {
+            description?: string;
+            lifespan?: string;
+            userId?: number;
+        };
+        PostAccessTokenResponse: {
+            token: string;
+            tokenId: number;
+        };
+        PostAllocationAcceleratorDataRequest: {
+            acceleratorData?: components["schemas"]["AcceleratorData-Input"];
+            allocationId?: string;
+        };
+        PostAllocationProxyAddressRequest: {
+            allocationId?: string;
+            proxyAddress?: string;
+        };
+        PostCheckpointMetadataRequest: {
+            checkpoint?: components["schemas"]["CheckpointMetadata"];
+        };
+        /** @description A line that a log shipper sends. */
+        PostedLog: {
+            level?: components["schemas"]["LogLevel"];
+            log?: string;
+            rank?: number | null;
+            rankId?: number | null;
+            source?: string;
+            stdtype?: string;
+            taskId?: string;
+            timestamp?: string | null;
+        };
+        PostProjectRequest: {
+            description?: string;
+            key?: string;
+            name?: string;
+            workspaceId?: number;
+        };
+        PostRunMetadataRequest: {
+            metadata?: {
+                [key: string]: unknown;
+            };
+            runId?: number;
+        };
+        PostTaskLogsRequest: {
+            logs?: components["schemas"]["PostedLog"][];
+        };
+        PostUserRequest: {
+            isHashed?: boolean;
+            password?: string;
+            user?: components["schemas"]["NewUser"];
+        };
+        PostUserSettingRequest: {
+            setting?: components["schemas"]["UserWebSetting-Input"] | null;
+            settings?: components["schemas"]["UserWebSetting-Input"][];
+        };
+        PostWebhookEventDataRequest: {
+            data?: components["schemas"]["CustomWebhookEventData"];
+            experimentId?: number;
+            trialId?: number | null;
+        };
+        PostWorkspaceRequest: {
+            agentUserGroup?: components["schemas"]["AgentUserGroup-Input"] | null;
+            checkpointStorageConfig?: {
+                [key: string]: unknown;
+            } | null;
+            name?: string;
+        };
+        /** @description A checkpoint that a retention policy would delete. PascalCase on the wire, as clients read it. */
+        PreviewedCheckpoint: {
+            Resources: {
+                [key: string]: number;
+            };
+            State: string;
+            StepsCompleted: number;
+            TrialID: number;
+            UUID: string;
+            ValidationMetrics: {
+                [key: string]: unknown;
+            };
+        };
+        PreviewGcResponse: {
+            checkpoints: components["schemas"]["PreviewedCheckpoint"][];
+            metric_name: string;
+        };
+        PreviewHPSearchRequest: {
+            config?: {
+                [key: string]: unknown;
+            };
+            seed?: number;
+        };
+        PreviewHPSearchResponse: {
+            summary: components["schemas"]["SearchSummary"];
+        };
+        PrioritySchedulerDetail: {
+            defaultPriority: number;
+            k8SPriorities: {
+                [key: string]: unknown;
+            }[];
+            preemption: boolean;
+        };
+        /** @enum {string} */
+        Product: "PRODUCT_UNSPECIFIED" | "PRODUCT_COMMUNITY";
+        Project: {
+            archived: boolean;
+            description: string;
+            errorMessage: string;
+            id: number;
+            immutable: boolean;
+            key: string;
+            lastExperimentStartedAt: string | null;
+            name: string;
+            notes: components["schemas"]["Note-Output"][];
+            numActiveExperiments: number;
+            numExperiments: number;
+            numRuns: number;
+            state: components["schemas"]["WorkspaceState"];
+            userId: number;
+            username: string;
+            workspaceId: number;
+            workspaceName: string;
+        };
+        ProjectColumn: {
+            column: string;
+            displayName: string;
+            location: components["schemas"]["ColumnLocation"];
+            type: components["schemas"]["ColumnType"];
+        };
+        ProjectResponse: {
+            project: components["schemas"]["Project"];
+        };
+        ProxyPortConfig: {
+            port: number;
+            proxyTcp: boolean;
+            serviceId: string;
+            unauthenticated: boolean;
+        };
+        PutExperimentResponse: {
+            config: {
+                [key: string]: unknown;
+            };
+            experiment: components["schemas"]["Experiment"];
+        };
+        PutProjectNotesRequest: {
+            notes?: components["schemas"]["Note-Input"][];
+            projectId?: number;
+        };
+        PutTrialRequest: {
+            createTrialRequest?: components["schemas"]["CreateTrialRequest"];
+            externalTrialId?: string;
+        };
+        /** @description One change to one job. Exactly one of the optional fields is given. */
+        QueueControl: {
+            aheadOf?: string | null;
+            behindOf?: string | null;
+            jobId: string;
+            priority?: number | null;
+            resourcePool?: string | null;
+            weight?: number | null;
+        };
+        QueueStats: {
+            queuedCount: number;
+            scheduledCount: number;
+        };
+        RBACJob: {
+            full: components["schemas"]["Job"] | null;
+        };
+        RemainingLogRetentionDays: {
+            remainingDays: number | null;
+        };
+        RendezvousInfo: {
+            addresses: string[];
+            rank: number;
+            slots: number[];
+        };
+        /** @description A finished checkpoint. `digests` (sha256 per file) is ours and optional. */
+        ReportCheckpointRequest: {
+            allocationId?: string;
+            digests?: {
+                [key: string]: string;
+            } | null;
+            metadata?: {
+                [key: string]: unknown;
+            };
+            reportTime?: string | null;
+            resources?: {
+                [key: string]: number;
+            };
+            state?: components["schemas"]["CheckpointState"];
+            storageId?: number | null;
+            taskId?: string;
+            uuid: string;
+        };
+        ReportMetricsBatchRequest: {
+            reports: components["schemas"]["BatchedReport"][];
+        };
+        ReportTrialMetricsRequest: {
+            group: string;
+            metrics: components["schemas"]["TrialMetrics"];
+        };
+        ReportTrialProgressRequest: {
+            isRaw?: boolean;
+            progress?: number;
+        };
+        ResourceAllocationAggregatedEntry: {
+            byAgentLabel: {
+                [key: string]: number;
+            };
+            byExperimentLabel: {
+                [key: string]: number;
+            };
+            byResourcePool: {
+                [key: string]: number;
+            };
+            byUsername: {
+                [key: string]: number;
+            };
+            period: components["schemas"]["AggregationPeriod"];
+            periodStart: string;
+            seconds: number;
+        };
+        ResourceAllocationAggregatedResponse: {
+            resourceEntries: components["schemas"]["ResourceAllocationAggregatedEntry"][];
+        };
+        ResourceAllocationRawEntry: {
+            endTime: string | null;
+            experimentId: number;
+            kind: string;
+            labels: string[];
+            seconds: number;
+            slots: number;
+            startTime: string;
+            userId: number;
+            username: string;
+        };
+        ResourceAllocationRawResponse: {
+            resourceEntries: components["schemas"]["ResourceAllocationRawEntry"][];
+        };
+        ResourcePool: {
+            accelerator: string;
+            agentDockerImage: string;
+            agentDockerNetwork: string;
+            agentDockerRuntime: string;
+            agentFluentImage: string;
+            auxContainerCapacity: number;
+            auxContainerCapacityPerAgent: number;
+            auxContainersRunning: number;
+            clusterName: string;
+            containerStartupScript: string;
+            defaultAuxPool: boolean;
+            defaultComputePool: boolean;
+            description: string;
+            details: components["schemas"]["ResourcePoolDetail"];
+            imageId: string;
+            instanceType: string;
+            location: string;
+            masterCertName: string;
+            masterUrl: string;
+            maxAgents: number;
+            maxAgentStartingPeriod: number;
+            maxIdleAgentPeriod: number;
+            minAgents: number;
+            name: string;
+            numAgents: number;
+            preemptible: boolean;
+            resourceManagerMetadata: {
+                [key: string]: string;
+            };
+            schedulerFittingPolicy: components["schemas"]["FittingPolicy"];
+            schedulerType: components["schemas"]["SchedulerType"];
+            slotsAvailable: number;
+            slotsPerAgent: number;
+            slotsUsed: number;
+            slotType: components["schemas"]["DeviceType"];
+            startupScript: string;
+            stats: components["schemas"]["QueueStats"];
+            type: components["schemas"]["ResourcePoolType"];
+        };
+        ResourcePoolDetail: {
+            aws: {
+                [key: string]: unknown;
+            } | null;
+            gcp: {
+                [key: string]: unknown;
+            } | null;
+            priorityScheduler: components["schemas"]["PrioritySchedulerDetail"] | null;
+        };
+        /** @enum {string} */
+        ResourcePoolType: "RESOURCE_POOL_TYPE_UNSPECIFIED" | "RESOURCE_POOL_TYPE_AWS" | "RESOURCE_POOL_TYPE_GCP" | "RESOURCE_POOL_TYPE_STATIC" | "RESOURCE_POOL_TYPE_K8S";
+        ResourcesSummary: {
+            agentDevices: {
+                [key: string]: components["schemas"]["ResourcesSummaryDevices"];
+            };
+            allocationId: string;
+            containerId: string | null;
+            exited: {
+                [key: string]: unknown;
+            } | null;
+            resourcesId: string;
+            resourcesType: string;
+            started: {
+                [key: string]: unknown;
+            } | null;
+        };
+        ResourcesSummaryDevices: {
+            devices: components["schemas"]["Device"][];
+        };
+        RoleAssignmentSummary: {
+            roleId: number;
+            scopeCluster: boolean;
+            scopeWorkspaceIds: number[];
+        };
+        RPQueueStat: {
+            aggregates: components["schemas"]["AggregateQueueStats"][];
+            resourcePool: string;
+            stats: components["schemas"]["QueueStats"];
+        };
+        RunMetadataResponse: {
+            metadata: {
+                [key: string]: unknown;
+            };
+        };
+        RunPrepareForReportingRequest: {
+            checkpointStorage?: {
+                [key: string]: unknown;
+            } | null;
+            runId: number;
+        };
+        RunPrepareForReportingResponse: {
+            storageId: number | null;
+        };
+        /** @enum {string} */
+        SchedulerType: "SCHEDULER_TYPE_UNSPECIFIED" | "SCHEDULER_TYPE_PRIORITY" | "SCHEDULER_TYPE_FAIR_SHARE" | "SCHEDULER_TYPE_ROUND_ROBIN" | "SCHEDULER_TYPE_KUBERNETES" | "SCHEDULER_TYPE_SLURM" | "SCHEDULER_TYPE_PBS";
+        SearcherOperation: {
+            validateAfter: components["schemas"]["ValidateAfterOperation-Output"] | null;
+        };
+        SearchExperimentExperiment: {
+            bestTrial: components["schemas"]["Trial"] | null;
+            experiment: components["schemas"]["Experiment"];
+        };
+        SearchExperimentsRequest: {
+            filter?: string;
+            limit?: number;
+            offset?: number;
+            projectId?: number | null;
+            sort?: string;
+        };
+        SearchExperimentsResponse: {
+            experiments: components["schemas"]["SearchExperimentExperiment"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        SearchSummary: {
+            config: {
+                [key: string]: unknown;
+            };
+            trials: components["schemas"]["TrialSummary"][];
+        };
+        SearchUnit: {
+            maxLength: boolean;
+            name: string;
+            value: number;
+        };
+        SeriesResponse: {
+            series: components["schemas"]["MetricSeries"][];
+        };
+        SetClusterMessageRequest: {
+            duration?: string;
+            endTime?: string | null;
+            message?: string;
+            startTime?: string | null;
+        };
+        Slot: {
+            container: components["schemas"]["Container"] | null;
+            device: components["schemas"]["Device"];
+            draining: boolean;
+            enabled: boolean;
+            id: string;
+        };
+        SlotResponse: {
+            slot: components["schemas"]["Slot"];
+        };
+        SlotStats: {
+            brandStats: {
+                [key: string]: components["schemas"]["DeviceStats"];
+            };
+            typeStats: {
+                [key: string]: components["schemas"]["DeviceStats"];
+            };
+        };
+        SSOProvider: {
+            name: string;
+            ssoUrl: string;
+        };
+        StartTrialRequest: {
+            resume?: boolean;
+            trialId?: number;
+        };
+        StartTrialResponse: {
+            latestCheckpoint: string | null;
+            stepsCompleted: number;
+            trialRunId: number;
+        };
+        Task: {
+            allocations: components["schemas"]["Allocation"][];
+            config: string | null;
+            endTime: string | null;
+            forkedFrom: string | null;
+            noPause: boolean | null;
+            parentId: string | null;
+            startTime: string;
+            taskId: string;
+            taskType: components["schemas"]["TaskType"];
+        };
+        TaskLogsResponse: {
+            agentId: string | null;
+            allocationId: string | null;
+            containerId: string | null;
+            id: string;
+            level: components["schemas"]["LogLevel"];
+            log: string;
+            message: string;
+            rankId: number | null;
+            source: string | null;
+            stdtype: string | null;
+            taskId: string;
+            timestamp: string;
+        };
+        /** @enum {string} */
+        TaskState: "STATE_UNSPECIFIED" | "STATE_PULLING" | "STATE_STARTING" | "STATE_RUNNING" | "STATE_TERMINATED" | "STATE_TERMINATING" | "STATE_WAITING" | "STATE_QUEUED";
+        /** @enum {string} */
+        TaskType: "TASK_TYPE_UNSPECIFIED" | "TASK_TYPE_TRIAL" | "TASK_TYPE_NOTEBOOK" | "TASK_TYPE_SHELL" | "TASK_TYPE_COMMAND" | "TASK_TYPE_TENSORBOARD" | "TASK_TYPE_CHECKPOINT_GC" | "TASK_TYPE_GENERIC";
+        "Template-Input": {
+            config?: {
+                [key: string]: unknown;
+            };
+            name?: string;
+            workspaceId?: number;
+        };
+        "Template-Output": {
+            config: {
+                [key: string]: unknown;
+            };
+            name: string;
+            workspaceId: number;
+        };
+        TemplateResponse: {
+            template: components["schemas"]["Template-Output"];
+        };
+        TokenInfo: {
+            createdAt: string | null;
+            description: string;
+            expiry: string | null;
+            id: number;
+            revoked: boolean;
+            tokenType: components["schemas"]["TokenType"];
+            userId: number;
+        };
+        /** @enum {string} */
+        TokenType: "TOKEN_TYPE_UNSPECIFIED" | "TOKEN_TYPE_USER_SESSION" | "TOKEN_TYPE_ACCESS_TOKEN";
+        Trial: {
+            bestCheckpoint: components["schemas"]["CheckpointWorkload"] | null;
+            bestValidation: components["schemas"]["MetricsWorkload"] | null;
+            checkpointCount: number;
+            endTime: string | null;
+            exitReason: string;
+            experimentId: number;
+            hparams: {
+                [key: string]: unknown;
+            };
+            id: number;
+            latestValidation: components["schemas"]["MetricsWorkload"] | null;
+            logPolicyMatched: string | null;
+            logRetentionDays: number | null;
+            metadata: {
+                [key: string]: unknown;
+            } | null;
+            progress: number;
+            requestId: string;
+            restarts: number;
+            runId: number;
+            runnerState: string;
+            searcherMetricValue: number | string | null;
+            seed: number;
+            startTime: string;
+            state: components["schemas"]["TrialState"];
+            summaryMetrics: {
+                [key: string]: unknown;
+            };
+            taskId: string;
+            taskIds: string[];
+            totalBatchesProcessed: number;
+            totalCheckpointSize: string;
+            wallClockTime: number | null;
+            warmStartCheckpointUuid: string;
+        };
+        TrialEarlyExit: {
+            reason?: components["schemas"]["ExitedReason"];
+        };
+        TrialLogsResponse: {
+            agentId: string | null;
+            containerId: string | null;
+            id: string;
+            level: components["schemas"]["LogLevel"];
+            log: string;
+            message: string;
+            rankId: number | null;
+            source: string | null;
+            stdtype: string | null;
+            timestamp: string;
+            trialId: number;
+        };
+        TrialMetrics: {
+            metrics?: components["schemas"]["Metrics-Input"];
+            reportTime?: string | null;
+            stepsCompleted?: number | null;
+            trialId?: number;
+            trialRunId?: number;
+        };
+        TrialResponse: {
+            trial: components["schemas"]["Trial"];
+        };
+        TrialRunnerMetadata: {
+            state?: string;
+        };
+        /** @enum {string} */
+        TrialSortBy: "SORT_BY_UNSPECIFIED" | "SORT_BY_ID" | "SORT_BY_START_TIME" | "SORT_BY_END_TIME" | "SORT_BY_STATE" | "SORT_BY_BEST_VALIDATION_METRIC" | "SORT_BY_LATEST_VALIDATION_METRIC" | "SORT_BY_BATCHES_PROCESSED" | "SORT_BY_DURATION" | "SORT_BY_RESTARTS" | "SORT_BY_CHECKPOINT_SIZE" | "SORT_BY_LOG_RETENTION_DAYS";
+        TrialsSampleResponse: {
+            demotedTrials: number[];
+            promotedTrials: number[];
+            trials: components["schemas"]["TrialsSampleTrial"][];
+        };
+        TrialsSampleTrial: {
+            data: components["schemas"]["DataPoint"][];
+            hparams: {
+                [key: string]: unknown;
+            };
+            trialId: number;
+        };
+        TrialsSnapshotResponse: {
+            trials: components["schemas"]["TrialsSnapshotTrial"][];
+        };
+        TrialsSnapshotTrial: {
+            batchesProcessed: number;
+            hparams: {
+                [key: string]: unknown;
+            };
+            metric: number | string;
+            trialId: number;
+        };
+        /** @enum {string} */
+        TrialState: "STATE_UNSPECIFIED" | "STATE_ACTIVE" | "STATE_PAUSED" | "STATE_STOPPING_CANCELED" | "STATE_STOPPING_KILLED" | "STATE_STOPPING_COMPLETED" | "STATE_STOPPING_ERROR" | "STATE_CANCELED" | "STATE_COMPLETED" | "STATE_ERROR" | "STATE_QUEUED" | "STATE_PULLING" | "STATE_STARTING" | "STATE_RUNNING";
+        TrialSummary: {
+            count: number;
+            unit: components["schemas"]["SearchUnit"];
+        };
+        UpdateJobQueueRequest: {
+            updates?: components["schemas"]["QueueControl"][];
+        };
+        User: {
+            active: boolean;
+            admin: boolean;
+            agentUserGroup: components["schemas"]["AgentUserGroup-Output"] | null;
+            displayName: string;
+            id: number;
+            lastAuthAt: string | null;
+            modifiedAt: string | null;
+            remote: boolean;
+            username: string;
+        };
+        UserActionResult: {
+            error: string;
+            id: number;
+        };
+        UserResponse: {
+            user: components["schemas"]["User"];
+        };
+        "UserWebSetting-Input": {
+            key: string;
+            storagePath?: string;
+            value?: string;
+        };
+        "UserWebSetting-Output": {
+            key: string;
+            storagePath: string;
+            value: string;
+        };
+        "ValidateAfterOperation-Input": {
+            length?: number;
+        };
+        "ValidateAfterOperation-Output": {
+            length: string;
+        };
+        ValidationError: {
+            ctx?: Record<string, never>;
+            input?: unknown;
+            loc: (string | number)[];
+            msg: string;
+            type: string;
+        };
+        ValidationHistoryEntry: {
+            endTime: string;
+            searcherMetric: number | string;
+            trialId: number;
+        };
+        Webhook: {
+            id: number;
+            url: string;
+        };
+        /** @description Exactly one of the three is set. */
+        WorkloadContainer: {
+            checkpoint: components["schemas"]["CheckpointWorkload"] | null;
+            training: components["schemas"]["MetricsWorkload"] | null;
+            validation: components["schemas"]["MetricsWorkload"] | null;
+        };
+        Workspace: {
+            agentUserGroup: components["schemas"]["AgentUserGroup-Output"] | null;
+            archived: boolean;
+            checkpointStorageConfig: {
+                [key: string]: unknown;
+            } | null;
+            defaultAuxPool: string;
+            defaultComputePool: string;
+            errorMessage: string;
+            id: number;
+            immutable: boolean;
+            name: string;
+            numExperiments: number;
+            numProjects: number;
+            pinned: boolean;
+            pinnedAt: string | null;
+            state: components["schemas"]["WorkspaceState"];
+            userId: number;
+            username: string;
+        };
+        WorkspaceResponse: {
+            workspace: components["schemas"]["Workspace"];
+        };
+        /** @enum {string} */
+        WorkspaceState: "WORKSPACE_STATE_UNSPECIFIED" | "WORKSPACE_STATE_DELETING" | "WORKSPACE_STATE_DELETE_FAILED" | "WORKSPACE_STATE_DELETED";
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;
