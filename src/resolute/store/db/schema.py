@@ -41,10 +41,11 @@ def _create(connection: Connection) -> None:
     tables.metadata.create_all(connection, checkfirst=False)
     connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
     connection.execute(text("INSERT INTO alembic_version (version_num) VALUES (:head)"), {"head": HEAD})
-    _seed(connection)
+    seed(connection)
 
 
-def _seed(connection: Connection) -> None:
+def seed(connection: Connection) -> None:
+    """Users, home workspace and project, and the id of this cluster."""
     now = datetime.now(UTC)
     people = [("admin", True), ("determined", False)]
     connection.execute(insert(tables.users), [_user(name, is_admin, now) for name, is_admin in people])

