@@ -24,13 +24,19 @@ def slot_message(view: NodeView, slot: Slot) -> wire.Slot:
         device=device_message(slot),
         enabled=slot.is_enabled and view.node.is_enabled,
         draining=view.node.is_draining,
-        container=container_message(allocation, [slot]) if allocation else None,
+        container=container_message(allocation, view.node.id, [slot]) if allocation else None,
     )
 
 
-def container_message(allocation: Allocation, slots: list[Slot]) -> wire.Container:
+def container_id(allocation: Allocation, node_id: str) -> str:
+    """One node's part of an allocation. Clients join slots and tasks by it."""
+    nodes = [share.node_id for share in allocation.shares]
+    return f"{allocation.id}.{nodes.index(node_id) if node_id in nodes else 0}"
+
+
+def container_message(allocation: Allocation, node_id: str, slots: list[Slot]) -> wire.Container:
     return wire.Container(
-        id=allocation.id,
+        id=container_id(allocation, node_id),
         parent=allocation.task_id,
         state=ContainerState.RUNNING if allocation.start_time else ContainerState.STARTING,
         devices=[device_message(slot) for slot in slots],
@@ -61,7 +67,8 @@ def _containers(view: NodeView) -> dict[str, wire.Container]:
         if slot.id in view.used:
             slots.setdefault(view.used[slot.id].id, []).append(slot)
     held = {allocation.id: allocation for allocation in (*view.used.values(), *view.zero_slot)}
-    return {key: container_message(allocation, slots.get(key, [])) for key, allocation in held.items()}
+    messages = (container_message(a, view.node.id, slots.get(a.id, [])) for a in held.values())
+    return {message.id: message for message in messages}
 
 
 def _slot_stats(view: NodeView) -> wire.SlotStats:

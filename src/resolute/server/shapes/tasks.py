@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from resolute.domain.allocation import Allocation
 from resolute.domain.node import Node
 from resolute.domain.task import Task
-from resolute.server.shapes.cluster import device_message
+from resolute.server.shapes.cluster import container_id, device_message
 from resolute.server.shapes.states import task_state
 from resolute.spec.wire import tasks as wire
 from resolute.spec.wire.enums import TaskType
@@ -51,7 +51,7 @@ def allocation_summary(
                 resources_id=f"{allocation.id}.{rank}",
                 resources_type="process",
                 allocation_id=allocation.id,
-                container_id=f"{allocation.id}.{rank}",
+                container_id=container_id(allocation, share.node_id),
                 agent_devices={
                     share.node_id: wire.ResourcesSummaryDevices(
                         devices=[
