@@ -1,5 +1,6 @@
 """`resolute up`: the platform in the foreground."""
 
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,9 +34,7 @@ def up(
     warm: Annotated[bool, typer.Option(help="Keep a process with torch loaded, so that trials start at once.")] = True,
 ) -> None:
     """Run the platform in the foreground until Ctrl-C."""
-    missing = [name for name in _NEEDED if find_spec(name) is None]
-    if missing:
-        raise NotSupported(f"The platform needs {', '.join(missing)}. Install it with: pip install 'resolute[server]'")
+    require(_NEEDED)
     code = import_module("resolute.server.main").run(
         host=host,
         port=port,
@@ -47,3 +46,10 @@ def up(
         warm=warm,
     )
     raise typer.Exit(int(code or 0))
+
+
+def require(packages: Sequence[str]) -> None:
+    """Raise NotSupported, with the way to install them, when some of `packages` are not there."""
+    missing = [name for name in packages if find_spec(name) is None]
+    if missing:
+        raise NotSupported(f"The platform needs {', '.join(missing)}. Install it with: pip install 'resolute[server]'")
