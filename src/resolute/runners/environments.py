@@ -55,6 +55,19 @@ class Environment:
     def is_ready(self) -> bool:
         return self.build is None or self.build.is_complete
 
+    @property
+    def is_found_as_python3(self) -> bool:
+        """Does `python3` mean this interpreter when its directory comes first on PATH?"""
+        usual = os.path.join(os.path.dirname(self.python), "python3")
+        return self.build is not None or (os.path.exists(usual) and os.path.samefile(usual, self.python))
+
+    @property
+    def prefix(self) -> str | None:
+        """The virtual environment it belongs to."""
+        prefix = os.path.dirname(os.path.dirname(self.python))
+        is_virtual = self.build is not None or os.path.exists(os.path.join(prefix, "pyvenv.cfg"))
+        return prefix if is_virtual else None
+
 
 def resolve(spec: EnvironmentSpec, *, envs: Path) -> Environment:
     """Raises EnvironmentFailed when `environment.python` is no working interpreter, or there is no uv to build with."""

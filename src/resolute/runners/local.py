@@ -11,33 +11,31 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
 from resolute.domain.errors import InvalidInput, Unavailable
-from resolute.domain.node import DeviceType, Node
+from resolute.domain.node import Node
 from resolute.engine.ports import Gang, GangStatus
 from resolute.runners import environments
 from resolute.runners.environments import Environment
+from resolute.runners.process_env import process_env
 from resolute.runners.rendering import render_gang, without_secrets
 from resolute.runners.shepherd.entrypoint import plain_python
 from resolute.runners.shepherd.identity import identity_of
 from resolute.runners.shepherd.run_directory import Exit, RunDirectory
 from resolute.runners.shepherd.session import FORCE_SIGNAL
-from resolute.runners.slots import host_name, local_node, usable_cores
+from resolute.runners.slots import host_name, local_node
 from resolute.runners.zygote import BOOT_SCRIPT, ZygotePool, spawn
 
 WARM_MODULES = ("numpy.random", "torch")
-HARNESS_INFO_FILE = "info/cluster.json"
-_HARNESS_INFO = Path(__file__).parent / "harness_info"
 _CAN_BE_WARM = sys.platform == "linux"
 _LOST = GangStatus(
     is_lost=True,
     reason="Its processes are gone and left no exit code: they were killed together, or the machine was restarted.",
 )
-_NOT_INHERITED = ("RESOLUTE_", "DET_")
 
 
 class LocalRunner:
@@ -63,7 +61,8 @@ class LocalRunner:
     def render(self, gang: Gang) -> dict[str, Any]:
         rendered = render_gang(gang)
         environment = environments.resolve(gang.environment, envs=self._envs)
-        rendered["env"] = without_secrets(self._env(gang, environment, inherited={}))
+        rendered["env"] = without_secrets(self._env(gang, environment, {}))
+        rendered["environment_directory"] = environment.build.directory if environment.build is not None else None
         rendered["run_directory"] = str(self._run(gang.allocation_id).path)
         return rendered
 
@@ -189,33 +188,21 @@ class LocalRunner:
                         continue
                 self._spawned.discard(pid)
 
+    def _env(self, gang: Gang, environment: Environment, inherited: Mapping[str, str]) -> dict[str, str]:
+        run = self._run(gang.allocation_id)
+        return process_env(gang, environment, node=self._node, run=run, inherited=inherited)
+
     def _request(self, gang: Gang, environment: Environment) -> dict[str, Any]:
         return {
             "allocation_id": gang.allocation_id,
             "entrypoint": gang.entrypoint,
-            "env": self._env(gang, environment, inherited=dict(os.environ)),
+            "env": self._env(gang, environment, os.environ),
+            "python": None if environment.is_found_as_python3 else environment.python,
             "build": environment.build.as_json() if environment.build is not None else None,
             "files": gang.files,
             "bind_mounts": gang.bind_mounts,
             "log_path": os.path.abspath(gang.log_path) if gang.log_path else "",
         }
-
-    def _env(self, gang: Gang, environment: Environment, *, inherited: dict[str, str]) -> dict[str, str]:
-        """What the entrypoint sees: the master's own environment without its secrets, ours, then the gang's."""
-        env = {name: value for name, value in inherited.items() if not name.startswith(_NOT_INHERITED)}
-        slots = {slot.id: slot for slot in self._node.slots}
-        held = [slots[number] for share in gang.shares for number in share.slot_ids if number in slots]
-        env["PYTHONUNBUFFERED"] = "1"
-        env["OMP_NUM_THREADS"] = str(max(1, usable_cores() // max(1, len(slots))))
-        if any(slot.type is DeviceType.CUDA for slot in self._node.slots):
-            env["CUDA_VISIBLE_DEVICES"] = ",".join(dict.fromkeys(slot.uuid for slot in held))
-        env.update(gang.env)
-        if HARNESS_INFO_FILE in gang.files:
-            env["RESOLUTE_INFO_DIR"] = str((self._run(gang.allocation_id).files / HARNESS_INFO_FILE).parent)
-            own_path = [env["PYTHONPATH"]] if env.get("PYTHONPATH") else []
-            env["PYTHONPATH"] = os.pathsep.join([str(_HARNESS_INFO), *own_path])
-        env["PATH"] = os.pathsep.join([str(Path(environment.python).parent), env.get("PATH", os.defpath)])
-        return env
 
 
 def _is_running(status: GangStatus) -> bool:

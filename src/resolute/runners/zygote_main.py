@@ -116,7 +116,6 @@ def _take_a_step() -> None:
     import torch
 
     available = torch.cuda.is_available
-    state = torch.get_rng_state()
     torch.cuda.is_available = lambda: False
     try:
         torch.set_num_threads(1)
@@ -126,7 +125,6 @@ def _take_a_step() -> None:
             optimizer.step()
     finally:
         torch.cuda.is_available = available
-        torch.set_rng_state(state)
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ import importlib.machinery
 import io
 import os
 import runpy
+import shutil
 import signal
 import site
 import sys
@@ -73,6 +74,7 @@ def _set_arguments(command: PythonCommand, base_path: list[str]) -> None:
     first = os.getcwd() if command.is_module else os.path.dirname(os.path.realpath(command.target))
     extra = [entry or os.getcwd() for entry in _python_path()]
     sys.path[:] = [first, *extra, *base_path]
+    sys.executable = shutil.which(command.interpreter) or sys.executable
     sys.argv[:] = ["-m" if command.is_module else command.target, *command.arguments]
     sys.orig_argv[:] = command.argv
 
@@ -83,10 +85,14 @@ def _python_path() -> list[str]:
 
 
 def _refresh_random_state() -> None:
-    """Python's own generator seeds itself after a fork; numpy's does not. torch starts from a fixed seed anyway."""
+    """Fresh interpreters draw different numbers unless they are seeded. Python's own generator seeds itself after a
+    fork; numpy's and torch's do not."""
     random = getattr(sys.modules.get("numpy"), "random", None)
     if random is not None:
         random.seed()
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.default_generator.seed()
 
 
 def _raise_threads(count: int) -> None:

@@ -7,6 +7,7 @@ how it ended.
     entrypoint.json  the process that runs now, so that it can be killed when its shepherd no longer can
     exit.json        exit code and reason, durable before anybody is told
     work/            working directory with the unpacked model definition
+    bin/             python3, where the gang's interpreter goes by another name
     files/           info files for the harness
 
 Nothing here starts or signals a process.
@@ -42,6 +43,10 @@ class RunDirectory:
     @property
     def files(self) -> Path:
         return self.path / "files"
+
+    @property
+    def bin(self) -> Path:
+        return self.path / "bin"
 
     @property
     def context(self) -> Path:

@@ -9,6 +9,7 @@ import ctypes
 import fcntl
 import os
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -28,6 +29,7 @@ from resolute.runners.shepherd.run_directory import Exit, RunDirectory
 from resolute.runners.shepherd.task_log import UNFINISHED_LINE_S, OutputStream, TaskLog, now_us
 
 FORCE_SIGNAL = signal.SIGUSR2
+_ORDERS = (signal.SIGTERM, FORCE_SIGNAL)
 PREPARATION_FAILED = 125
 COMMAND_NOT_FOUND = 127
 _READ_BYTES = 256 * 1024
@@ -87,14 +89,11 @@ class _Signals:
             os.set_blocking(descriptor, False)
         self._received: list[int] = []
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-        for number in (signal.SIGTERM, FORCE_SIGNAL, signal.SIGCHLD):
-            signal.signal(number, self._note)
-        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
-            signal.signal(number, signal.SIG_IGN)
-
-    def _note(self, number: int, _frame: object) -> None:
-        if number != signal.SIGCHLD:
-            self._received.append(number)
+        for number in _ORDERS:
+            signal.signal(number, lambda number, _frame: self._received.append(number))
+        for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+            # Not SIG_IGN, which processes that are executed from here would inherit.
+            signal.signal(number, lambda _number, _frame: None)
 
     def take(self) -> list[int]:
         with contextlib.suppress(BlockingIOError):
@@ -124,7 +123,9 @@ class _Session:
 
     def run(self) -> Exit:
         _adopt_orphans()
+        self._run.work.mkdir(exist_ok=True)
         self._build_environment()
+        self._name_interpreter()
         self._unpack()
         self._write_files()
         mount(self._request["bind_mounts"], work=self._run.work, say=self._log.say)
@@ -155,8 +156,16 @@ class _Session:
         select.select([self._signals.wakeups], [], [], seconds)
         self._check_orders()
 
+    def _name_interpreter(self) -> None:
+        python = self._request["python"]
+        for name in ("python", "python3") if python is not None else ():
+            self._run.bin.mkdir(exist_ok=True)
+            wrapper = self._run.bin / name
+            # Not a link: through one, an interpreter would look for its environment in the wrong place.
+            wrapper.write_text(f'#!/bin/sh\nexec {shlex.quote(python)} "$@"\n')
+            wrapper.chmod(0o755)
+
     def _unpack(self) -> None:
-        self._run.work.mkdir(exist_ok=True)
         if self._run.context.exists():
             unpack_context(self._run.context, self._run.work)
             self._run.context.unlink()
