@@ -150,8 +150,8 @@ class Trial:
         self.api.tick()
 
 
-def file(path: str, content: bytes, **fields: Any) -> dict[str, Any]:
-    encoded = base64.b64encode(content).decode()
+def file(path: str, data: bytes, **fields: Any) -> dict[str, Any]:
+    encoded = base64.b64encode(data).decode()
     entry = {"path": path, "type": 48, "content": encoded, "mtime": "0", "mode": 33188, "uid": 0, "gid": 0}
     return {**entry, **fields}
 

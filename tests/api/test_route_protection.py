@@ -1,5 +1,6 @@
 """Every route is walked: none answers without a token unless it is on the short list."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,8 +19,6 @@ def all_routes(platform: Platform) -> Iterator[tuple[str, str]]:
 
 
 def filled(path: str) -> str:
-    import re
-
     return re.sub(r"\{[^}]*\}", "1", path)
 
 

@@ -100,7 +100,7 @@ def _sentences(error: RequestValidationError) -> list[str]:
     for problem in error.errors():
         place = ".".join(str(part) for part in problem["loc"] if part != "body") or "the body"
         given = f", got {problem['input']!r:.80}" if problem["type"] not in ("missing", "json_invalid") else ""
-        sentences.append(f"{place}: {problem['msg'].lower()}{given}")
+        sentences.append(f"{place}: {problem['msg'][0].lower()}{problem['msg'][1:]}{given}")
     return sentences
 
 
