@@ -84,12 +84,17 @@ def advance(world, trial: Trial) -> None:
     epoch = world.trial(trial.id).total_batches + 1
     if is_asked:
         attempt(world, lambda: ack_preemption(world.platform, allocation_id))
-        attempt(world, lambda: world.finish(trial))
+        end(world, allocation_id)
     elif epoch > 4:
-        attempt(world, lambda: world.finish(trial))
+        end(world, allocation_id)
     else:
         loss = trial.hparams["lr"] / epoch
         attempt(world, lambda: world.validate(trial, epoch, loss=loss, epochs=epoch))
+
+
+def end(world, allocation_id: str) -> None:
+    world.runner.finish(allocation_id)
+    attempt(world, world.tick)
 
 
 def attempt(world, deed: Callable[[], Any]) -> Any:
