@@ -34,6 +34,7 @@ PREPARATION_FAILED = 125
 COMMAND_NOT_FOUND = 127
 _READ_BYTES = 256 * 1024
 _PIPE_BYTES = 1024 * 1024
+_MORE_THAN_ANY_DESCRIPTOR = 1 << 20
 _PR_SET_CHILD_SUBREAPER = 36
 
 InProcess = Callable[[PythonCommand, dict[str, str]], None]
@@ -209,6 +210,7 @@ class _Session:
             os.setsid()
             os.dup2(out_end, 1)
             os.dup2(err_end, 2)
+            os.closerange(3, _MORE_THAN_ANY_DESCRIPTOR)
             os.chdir(self._run.work)
             in_process(command, self._env)
         os.close(out_end)
