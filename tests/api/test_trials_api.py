@@ -69,7 +69,12 @@ def test_the_validation_stream_uses_the_key_that_clients_index(api: Any) -> None
 def test_many_reports_in_one_call(api: Any) -> None:
     trial = api.running()
     reports = [
-        {"group": "training", "stepsCompleted": n, "trialRunId": trial.run_id, "metrics": {"a": n * 1.0, "b": -n}}
+        {
+            "group": "training",
+            "stepsCompleted": n,
+            "trialRunId": trial.run_id,
+            "metrics": {"avgMetrics": {"a": n * 1.0, "b": -n}},
+        }
         for n in range(1, 501)
     ]
 

@@ -48,7 +48,7 @@ class _Report(msgspec.Struct):
 
 class _OneOfBatch(msgspec.Struct, rename="camel"):
     group: str
-    metrics: dict[str, Any]
+    metrics: _Metrics
     steps_completed: int = 0
     trial_run_id: int = 0
     report_time: datetime | None = None
@@ -105,7 +105,7 @@ async def report_metrics_batch(trial_id: int, request: Request, platform: Platfo
             group=each.group,
             steps_completed=each.steps_completed,
             report_time=each.report_time or now,
-            metrics=_numbers(each.metrics),
+            metrics=_numbers(each.metrics.avg_metrics),
         )
         for each in body.reports
     ]

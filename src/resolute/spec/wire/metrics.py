@@ -27,13 +27,13 @@ class ReportTrialMetricsRequest(Request):
 
 
 class BatchedReport(Request):
-    """One report of a batch; `metrics` is name to value."""
+    """One report of a batch."""
 
     group: str
     steps_completed: int = 0
     trial_run_id: int = 0
     report_time: Time | None = None
-    metrics: JsonObject = {}
+    metrics: Metrics
 
 
 class ReportMetricsBatchRequest(Request):
