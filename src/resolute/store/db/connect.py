@@ -13,6 +13,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import QueuePool
 
 from resolute.domain.errors import InvalidInput, NotSupported
+from resolute.store.db.durability import WalSync
 
 READERS = 40
 """As many as a server has threads; one that has to wait waits for `_POOL_TIMEOUT_S`."""
@@ -30,14 +31,21 @@ class Database:
     writer: Engine
     reader: Engine
     place: str
+    sync: WalSync | None = None
+    """Where a commit has to wait until it is durable; None: the database sees to it itself."""
 
     def dispose(self) -> None:
         self.reader.dispose()
         self.writer.dispose()
+        if self.sync is not None:
+            self.sync.close()
 
 
-def connect(url: str) -> Database:
-    """Engines for `sqlite:///<path>` or `postgresql://...`; nothing is opened before the first use."""
+def connect(url: str, *, is_durable: bool = True) -> Database:
+    """Engines for `sqlite:///<path>` or `postgresql://...`; nothing is opened before the first use.
+
+    `is_durable` False leaves out what only matters after a power cut.
+    """
     try:
         parsed = make_url(url)
     except ArgumentError:
@@ -46,7 +54,7 @@ def connect(url: str) -> Database:
         ) from None
     match parsed.get_backend_name():
         case "sqlite":
-            return _sqlite(Path(parsed.database or ""))
+            return _sqlite(Path(parsed.database or ""), is_durable)
         case "postgresql":
             return _postgres(url)
     raise NotSupported(
@@ -54,10 +62,11 @@ def connect(url: str) -> Database:
     )
 
 
-def _sqlite(path: Path) -> Database:
+def _sqlite(path: Path, is_durable: bool) -> Database:
     path.parent.mkdir(parents=True, exist_ok=True)
     writer = _sqlite_engine(path, begin="BEGIN IMMEDIATE", readers=False)
-    return Database(writer, _sqlite_engine(path, begin="BEGIN", readers=True), str(path))
+    reader = _sqlite_engine(path, begin="BEGIN", readers=True)
+    return Database(writer, reader, str(path), WalSync(path) if is_durable else None)
 
 
 def _sqlite_engine(path: Path, *, begin: str, readers: bool) -> Engine:
@@ -89,7 +98,8 @@ def _open_sqlite(path: Path, *, query_only: bool) -> sqlite3.Connection:
     )
     pragmas = [
         "PRAGMA journal_mode = WAL",
-        "PRAGMA synchronous = FULL",
+        # The log is synced by `WalSync`, for all waiting commits at once; checkpoints sync by themselves.
+        "PRAGMA synchronous = NORMAL",
         "PRAGMA foreign_keys = ON",
         "PRAGMA temp_store = MEMORY",
         f"PRAGMA cache_size = -{_CACHE_KIB}",

@@ -39,7 +39,7 @@ def open_store(url: str) -> "DatabaseStore":
     if url != IN_MEMORY:
         return DatabaseStore(connect(url))
     folder = tempfile.mkdtemp(prefix="resolute-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
-    store = DatabaseStore(connect(f"sqlite:///{folder}/db.sqlite3"))
+    store = DatabaseStore(connect(f"sqlite:///{folder}/db.sqlite3", is_durable=False))
     weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)
     return store
 
@@ -125,14 +125,21 @@ class DatabaseStore:
     def write(self) -> Iterator[DatabaseTransaction]:
         if self._writer_thread == threading.get_ident():
             raise RuntimeError("write() inside write(): one transaction cannot hold another; pass the open one on")
+        sync = self._database.sync
         with self._writing:
             self._writer_thread = threading.get_ident()
             try:
                 with translated(self._database.place), self._database.writer.begin() as connection:
                     transaction = DatabaseTransaction(connection, None)
+                    before = _changes(connection) if sync else 0
                     yield transaction
+                    # One that changed nothing has nothing to make durable.
+                    sync = sync if sync and _changes(connection) != before else None
+                number = sync.committed() if sync else 0
             finally:
                 self._writer_thread = None
+        if sync:
+            sync.wait(number)
         transaction.run_after_commit()
 
     @contextmanager
@@ -142,3 +149,9 @@ class DatabaseStore:
 
     def close(self) -> None:
         self._database.dispose()
+
+
+def _changes(connection: Connection) -> int:
+    """Rows ever changed through an SQLite connection."""
+    changes: int = connection.connection.dbapi_connection.total_changes  # type: ignore[union-attr]
+    return changes

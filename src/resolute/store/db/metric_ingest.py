@@ -13,7 +13,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from resolute.domain.metric import VALIDATION, MetricReport
 from resolute.store.db import tables
 from resolute.store.db.metric_compaction import SMALL, compact_if_due
-from resolute.store.db.upsert import upsert
+from resolute.store.db.upsert import add_statistics, upsert
 from resolute.store.metrics.chunk import Chunk, Entry, before, build, decode, encode, entries, entry_of, is_number
 from resolute.store.metrics.summary import Statistics, joined, of_chunk
 from resolute.store.metrics.supersede import Head, cutoffs
@@ -21,7 +21,10 @@ from resolute.store.metrics.supersede import Head, cutoffs
 _chunks, _heads, _summaries = tables.metric_chunks.c, tables.metric_heads.c, tables.metric_summaries.c
 _checkpoints, _trials, _experiments = tables.checkpoints.c, tables.trials.c, tables.experiments.c
 _HEAD_NAMES = [field.name for field in fields(Head)]
-_HEAD_COLUMNS = [_heads[name] for name in _HEAD_NAMES]
+_HEADS_OF = select(*(_heads[name] for name in _HEAD_NAMES)).where(
+    _heads.trial_id.in_(bindparam("trial_ids", expanding=True))
+)
+_INSERT_CHUNK = insert(tables.metric_chunks)
 _STATISTICS = [field.name for field in fields(Statistics)]
 _Key = tuple[int, int, str]
 
@@ -38,8 +41,7 @@ def append_reports(connection: Connection, reports: Sequence[MetricReport]) -> i
 
 
 def heads_of(connection: Connection, trial_ids: Sequence[int]) -> list[Head]:
-    statement = select(*_HEAD_COLUMNS).where(_heads.trial_id.in_(trial_ids))
-    return [Head(*row) for row in connection.execute(statement)]
+    return [Head(*row) for row in connection.execute(_HEADS_OF, {"trial_ids": trial_ids})]
 
 
 def searcher_metric_of(connection: Connection, trial_id: int) -> str:
@@ -109,7 +111,7 @@ class _Batch:
     def _insert(self, rows: list[Entry]) -> Chunk:
         chunk = build(rows)
         self._connection.execute(
-            insert(tables.metric_chunks),
+            _INSERT_CHUNK,
             {
                 "trial_id": self._trial_id,
                 "run_id": self._run_id,
@@ -156,20 +158,11 @@ class _Batch:
         return False
 
     def _update_summaries(self, parts: list[Chunk]) -> None:
-        news: dict[str, Statistics] = {}
         for part in parts:
-            for name, statistics in of_chunk(part).items():
-                news[name] = joined(news[name], statistics) if name in news else statistics
-        known = self._known_summaries(list(news))
-        self._put_summaries({name: joined(known[name], new) if name in known else new for name, new in news.items()})
-
-    def _known_summaries(self, names: list[str]) -> dict[str, Statistics]:
-        statement = select(_summaries.name, *(_summaries[name] for name in _STATISTICS)).where(
-            _summaries.trial_id == self._trial_id, _summaries.group == self._group, _summaries.name.in_(names)
-        )
-        return {name: Statistics(*values) for name, *values in self._connection.execute(statement)}
+            self._put_summaries(of_chunk(part))
 
     def _put_summaries(self, found: dict[str, Statistics]) -> None:
+        """Add to what is stored; the database does the sums, so nothing has to be read first."""
         rows = [
             {
                 "trial_id": self._trial_id,
@@ -180,7 +173,8 @@ class _Batch:
             }
             for name, statistics in found.items()
         ]
-        upsert(self._connection, tables.metric_summaries, rows)
+        if rows:
+            self._connection.execute(add_statistics(self._connection.dialect.name), rows)
 
     def _rebuild_summaries(self) -> None:
         """From the chunks, leaving out what is archived. Happens once per restart and group."""

@@ -1,6 +1,6 @@
 """Between rows and frozen domain dataclasses: the columns of a table that carry the fields of a class, by name."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, Generic, TypeVar
 
@@ -21,7 +21,13 @@ class Rows(Generic[T]):
         self._of = of
         self._names = [field.name for field in fields(of)]  # type: ignore[arg-type]
         self._select = select(*(table.c[name] for name in self._names))
-        self._by_key = self._select.where(self.key == _bind(key))
+        # Statements are made once: making one costs as much as running it.
+        self._by_key = self._select.where(self.key == bindparam("by_key"))
+        self._insert = insert(table)
+        self._update = update(table).where(self.key == bindparam("by_key"))
+        self._update_expected = self._update
+        if "state" in table.c:
+            self._update_expected = self._update.where(table.c.state == bindparam("by_state"))
 
     def select(self) -> Select[Any]:
         """All fields, in the order that `read` expects."""
@@ -38,7 +44,7 @@ class Rows(Generic[T]):
         return None if row is None else self.read(row)
 
     def get(self, connection: Connection, key: Any) -> T | None:
-        row = connection.execute(self._by_key, {f"by_{self.key.name}": key}).first()
+        row = connection.execute(self._by_key, {"by_key": key}).first()
         return None if row is None else self.read(row)
 
     def add(self, connection: Connection, item: T, **extra: Any) -> Any:
@@ -46,7 +52,7 @@ class Rows(Generic[T]):
         values = self._values(item, extra)
         if values[self.key.name] == 0:
             del values[self.key.name]
-        primary_key = connection.execute(insert(self.table), values).inserted_primary_key
+        primary_key = connection.execute(self._insert, values).inserted_primary_key
         assert primary_key is not None
         return primary_key[0]
 
@@ -54,20 +60,10 @@ class Rows(Generic[T]):
         """Write every field if the stored state is still `expected`. False: it is not, or the row is gone."""
         values = self._values(item, extra)
         key = values.pop(self.key.name)
-        statement = update(self.table).where(self.key == _bind(self.key.name))
-        parameters = {**values, f"by_{self.key.name}": key}
-        if expected is not None:
-            statement = statement.where(self.table.c.state == _bind("state"))
-            parameters["by_state"] = expected
-        return connection.execute(statement.values(_placeholders(values)), parameters).rowcount == 1
+        if expected is None:
+            return connection.execute(self._update, {**values, "by_key": key}).rowcount == 1
+        parameters = {**values, "by_key": key, "by_state": expected}
+        return connection.execute(self._update_expected, parameters).rowcount == 1
 
     def _values(self, item: T, extra: dict[str, Any]) -> dict[str, Any]:
         return {name: getattr(item, name) for name in self._names} | extra
-
-
-def _bind(name: str) -> Any:
-    return bindparam(f"by_{name}")
-
-
-def _placeholders(values: Iterable[str]) -> dict[str, Any]:
-    return {name: bindparam(name) for name in values}

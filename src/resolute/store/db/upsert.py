@@ -1,12 +1,15 @@
-"""Insert or overwrite by primary key, in the words of either database."""
+"""Insert, or overwrite or add up by primary key, in the words of either database."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Table
+from sqlalchemy import ColumnElement, Connection, Table, case
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.dml import Insert
+
+from resolute.store.db import tables
+from resolute.store.metrics.summary import MIXED
 
 
 def upsert(connection: Connection, table: Table, values: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
@@ -20,4 +23,21 @@ def upsert(connection: Connection, table: Table, values: Mapping[str, Any] | Seq
 def _statement(dialect: str, table: Table) -> Insert:
     insert = sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
     changes = {column.name: insert.excluded[column.name] for column in table.c if not column.primary_key}
+    return insert.on_conflict_do_update(index_elements=list(table.primary_key), set_=changes)
+
+
+@cache
+def add_statistics(dialect: str) -> Insert:
+    """Add rows of `metric_summaries` to the stored ones: the same sums as `store.metrics.summary.joined`."""
+    table = tables.metric_summaries
+    insert = sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
+    old, new = table.c, insert.excluded
+    is_later = new.last_steps >= old.last_steps
+    changes: dict[str, ColumnElement[Any]] = {
+        **{name: old[name] + new[name] for name in ("count", "non_finite", "total")},
+        "min": case((old.min.is_(None) | (new.min < old.min), new.min), else_=old.min),
+        "max": case((old.max.is_(None) | (new.max > old.max), new.max), else_=old.max),
+        **{name: case((is_later, new[name]), else_=old[name]) for name in ("last", "last_number", "last_steps")},
+        "type": case((old.type == new.type, old.type), else_=MIXED),
+    }
     return insert.on_conflict_do_update(index_elements=list(table.primary_key), set_=changes)
