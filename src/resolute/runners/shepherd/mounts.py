@@ -16,16 +16,32 @@ _MS_RDONLY, _MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = 0x1, 0x20, 0x1000, 0x4
 Say = Callable[[str, LogLevel], None]
 
 
-def mount(bind_mounts: Sequence[Sequence[object]], *, work: Path, say: Say) -> None:
+def enter_namespace() -> bool:
+    """Mounts made from here on are seen by this gang only. False: not permitted."""
+    if sys.platform != "linux":
+        return False
+    libc = ctypes.CDLL(None, use_errno=True)
+    return libc.unshare(_CLONE_NEWNS) == 0 and _mount("none", "/", _MS_REC | _MS_PRIVATE) == 0
+
+
+def mount(
+    bind_mounts: Sequence[Sequence[object]],
+    *,
+    work: Path,
+    say: Say,
+    enter_namespace: Callable[[], bool] = enter_namespace,
+) -> None:
     """Each (host path, container path, read only). A relative container path is below the working directory."""
     if not bind_mounts:
         return
-    has_namespace = _enter_namespace()
+    has_namespace = enter_namespace()
     for host, container, read_only in bind_mounts:
         source, target = Path(str(host)), work / str(container)
         why_not = _mount_one(source, target, bool(read_only), has_namespace=has_namespace)
         if why_not:
             say(f"bind_mounts: {source} is not mounted at {container}: {why_not}", LogLevel.WARNING)
+        elif read_only and target.is_symlink():
+            say(f"bind_mounts: {source} at {container} is a link, so read_only is not enforced.", LogLevel.WARNING)
 
 
 def _mount_one(source: Path, target: Path, read_only: bool, *, has_namespace: bool) -> str:
@@ -43,7 +59,7 @@ def _mount_one(source: Path, target: Path, read_only: bool, *, has_namespace: bo
         target.symlink_to(source.absolute())
     except OSError as error:
         return f"a link there cannot be made ({error.strerror}). Choose a container_path below the working directory."
-    return "it is a link, so read_only is not enforced." if read_only else ""
+    return ""
 
 
 def _make_mount_point(source: Path, target: Path) -> bool:
@@ -53,14 +69,6 @@ def _make_mount_point(source: Path, target: Path) -> bool:
     except OSError:
         return False
     return True
-
-
-def _enter_namespace() -> bool:
-    """Mounts made from here on are seen by this gang only. False: not permitted."""
-    if sys.platform != "linux":
-        return False
-    libc = ctypes.CDLL(None, use_errno=True)
-    return libc.unshare(_CLONE_NEWNS) == 0 and _mount("none", "/", _MS_REC | _MS_PRIVATE) == 0
 
 
 def _bind(source: Path, target: Path, read_only: bool) -> str:
