@@ -79,6 +79,7 @@ class _Run:
         """(time at which it reports, trial, length it then has)"""
         self._now = self._busy = self._last_start = self._busy_at_last_start = 0.0
         self._decisions = 0
+        self._reporting = -1
 
     def result(self, *, slots: int, seconds_per_unit: float) -> Simulation:
         self._send(SearchStarted())
@@ -104,6 +105,7 @@ class _Run:
         self._now = now
         trial = self._trials[number]
         trial.units = units
+        self._reporting = number
         self._send(Validated(trial.request_id, float(units), self._measured(number, units)))
         if trial.is_done:
             self._send(TrialClosed(trial.request_id))
@@ -112,6 +114,7 @@ class _Run:
             self._send(TrialClosed(trial.request_id))
         elif trial.target is None or units < trial.target:
             self._start(number)
+        self._reporting = -1
         self._start_waiting()
 
     def _start_waiting(self) -> None:
@@ -150,7 +153,8 @@ class _Run:
         trial = self._trials[number]
         is_waiting = trial.target is not None and trial.units >= trial.target
         trial.target = length
-        if is_waiting:
+        # The trial that is reporting keeps its place.
+        if is_waiting and number != self._reporting:
             self._queue.append(number)
 
     def _stop(self, number: int, waiting: deque[Event], *, during: Event) -> None:

@@ -1,0 +1,120 @@
+"""`adaptive_tpe`: halving that stops trials early, and a model of all trials so far that chooses the next.
+
+Points are ranked at the highest rung that enough trials have reached; those that never got there come after, rung by
+rung. Because chosen trials get better and better, a newcomer must beat the newest of its rung too, not only the old
+and random ones. Between rungs, a trial is stopped as soon as even the largest improvement seen from there on would not
+carry it past the next rung.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from resolute.search.brackets import BracketPlan, plan_halving
+from resolute.search.curves import Curves
+from resolute.search.density import Density
+from resolute.search.dice import Dice
+from resolute.search.earlier import EarlierResult
+from resolute.search.events import Outcome
+from resolute.search.halving import StoppingHalving
+from resolute.search.pareto import best_first
+from resolute.search.space import Assignment, Space
+from resolute.search.tpe import DEFAULT_STARTUP, MOST_GOOD, MOST_REST
+
+_RANDOM_SHARE = 0.25
+"""Of the trials after the start: the model may be wrong about places it has never seen."""
+_WINDOW = 4
+"""Newest results a newcomer is compared with, in multiples of the divisor."""
+
+
+class AdaptiveTpeSearcher(StoppingHalving):
+    def __init__(self, searcher: Mapping[str, Any], space: Space, dice: Dice) -> None:
+        super().__init__(searcher, space, dice)
+        self._startup = int(searcher.get("startup_trials", DEFAULT_STARTUP))
+        self._density = Density(space)
+        self._curves = Curves()
+        self._rows: list[list[float]] = []
+        """Encoded points, one for each trial."""
+        self._earlier: list[list[float]] = []
+        """Encoded points of earlier results, best first."""
+
+    def learn(self, earlier: list[EarlierResult]) -> None:
+        ranking = best_first([self._objective.losses(result.metrics) for result in earlier])
+        self._earlier += [self._density.encode(self._space.flat(earlier[at].hparams)) for at in ranking]
+
+    def _plan(self, searcher: Mapping[str, Any]) -> list[BracketPlan]:
+        return plan_halving({**searcher, "name": "adaptive_asha", "mode": "aggressive", "bracket_rungs": []})
+
+    # Choosing trials.
+
+    def _propose(self, bracket: int) -> Assignment:
+        point = self._chosen()
+        self._rows.append(self._density.encode(point))
+        return point
+
+    def _chosen(self) -> Assignment:
+        ranking, compared = self._ranking()
+        is_early = len(ranking) + len(self._earlier) < self._startup
+        if self._queued or is_early or self._dice.unit() < _RANDOM_SHARE:
+            return self._draw()
+        count = min(self._good_count(compared), len(ranking))
+        known = self._good_count(len(self._earlier)) if self._earlier else 0
+        good = [self._rows[trial] for trial in ranking[:count]] + self._earlier[:known]
+        ranked = set(ranking)
+        pending = [self._rows[trial] for trial in sorted(self._roll.open) if trial not in ranked]
+        rest = pending + [self._rows[trial] for trial in ranking[count : count + MOST_REST]] + self._earlier[known:]
+        return self._density.propose(good, rest[:MOST_REST], self._dice)
+
+    def _ranking(self) -> tuple[list[int], int]:
+        """Trials best first, and how many of them were compared at the deciding rung."""
+        rungs = self._brackets[0].rungs
+        needed = max(2 * (self._density.width + 2), self._startup // 2)
+        top = max((at for at, rung in enumerate(rungs) if len(rung.order) >= needed), default=0)
+        ranking: list[int] = []
+        seen: set[int] = set()
+        for rung in reversed(rungs[: top + 1]):
+            ranking += [trial for trial in rung.order if trial not in seen]
+            seen.update(rung.order)
+        return ranking, len(rungs[top].order)
+
+    def _good_count(self, compared: int) -> int:
+        return min(max(self._density.width // 2 + 1, compared // 6), MOST_GOOD)
+
+    # Stopping trials.
+
+    def _validated(self, trial: int, time: float, losses: tuple[float, ...], outcome: Outcome) -> None:
+        super()._validated(trial, time, losses, outcome)
+        if not self._objective.is_single or not self._roll.is_running(trial):
+            return
+        self._curves.add(trial, time, losses[0])
+        if self._is_hopeless(trial, time, losses[0]):
+            self._stop(trial, outcome)
+            self._refill(self._bracket_of[trial], outcome)
+
+    def _may_go_on(self, trial: int, at: int, number: int, place: int) -> bool:
+        if not super()._may_go_on(trial, at, number, place):
+            return False
+        rung = self._brackets[at].rungs[number]
+        if self._patience.spares(number, rung.units):
+            return True
+        newest = sorted(rung.order, reverse=True)[: int(_WINDOW * self._divisor)]
+        better = sum(1 for other in rung.order[:place] if other >= newest[-1])
+        return better < max(int(len(newest) / self._divisor), 1)
+
+    def _is_hopeless(self, trial: int, time: float, loss: float) -> bool:
+        """Would the largest improvement seen between here and the next rung still leave it below the cut?"""
+        number = self._rung_of[trial]
+        rung = self._brackets[0].rungs[number]
+        if number == 0 or self._patience.spares(number, rung.units) or len(rung.losses) < self._divisor:
+            return False
+        gain = self._curves.largest_gain(time, rung.units)
+        return gain is not None and loss - gain > rung.losses[rung.quota(self._divisor) - 1]
+
+    def _state(self) -> dict[str, Any]:
+        own = {"rows": self._rows.copy(), "earlier": self._earlier.copy(), "curves": self._curves.snapshot()}
+        return {**super()._state(), **own}
+
+    def _load_state(self, state: Mapping[str, Any]) -> None:
+        super()._load_state(state)
+        self._rows = [list(row) for row in state["rows"]]
+        self._earlier = [list(row) for row in state["earlier"]]
+        self._curves = Curves.of_snapshot(state["curves"])
