@@ -107,9 +107,18 @@ class Experiment:
         return self.state in STOPPING
 
     @property
+    def searcher_metrics(self) -> tuple[str, ...]:
+        """All objectives; more than one only in a multi-objective search."""
+        metric = self.config["searcher"]["metric"]
+        return tuple(metric) if isinstance(metric, list) else (str(metric),)
+
+    @property
     def searcher_metric(self) -> str:
-        return str(self.config["searcher"]["metric"])
+        """The first objective: what lists are sorted by."""
+        return self.searcher_metrics[0]
 
     @property
     def smaller_is_better(self) -> bool:
-        return bool(self.config["searcher"].get("smaller_is_better", True))
+        """Direction of the first objective."""
+        given = self.config["searcher"].get("smaller_is_better", True)
+        return bool(given[0] if isinstance(given, list) else given)

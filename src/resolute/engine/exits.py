@@ -88,8 +88,7 @@ def _check_searcher_metric(current: Flow, experiment: Experiment, trial: Trial, 
     if trial.searcher_metric_value is not None or trial.early_exit:
         return verdict
     names = sorted(s.name for s in current.tx.metrics.summaries(trial.id) if s.group == VALIDATION)
-    metric = experiment.config["searcher"]["metric"]
-    wanted = metric if isinstance(metric, list) else [metric]
+    wanted = experiment.searcher_metrics
     if not names or set(wanted) <= set(names):
         return verdict
     return Verdict(

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from resolute.domain.checkpoint import CheckpointState
-from resolute.domain.errors import IllegalTransition, InvalidInput, NotFound, ResoluteError
+from resolute.domain.errors import IllegalTransition, InvalidConfig, InvalidInput, NotFound, ResoluteError
 from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.retention import RetentionPolicy
 from resolute.domain.trial import Trial, TrialState
 from resolute.domain.user import Project, User
 from resolute.engine.cluster import total_slots
 from resolute.engine.flows import flow
+from resolute.engine.launch import required_packages
 from resolute.engine.platform import Platform
 from resolute.engine.ports import Transaction
 from resolute.engine.searching import closing_event, feed
@@ -58,6 +59,8 @@ def create_experiment(
 ) -> CreatedExperiment:
     """Check everything first; only then is anything stored."""
     parsed = _parse(platform, config_text, template=template, overrides=overrides)
+    if not unmanaged:
+        _check_runnable(parsed.resolved, context)
     with platform.store.read() as tx:
         project = _project_for(tx, parsed.resolved, project_id)
         if parent_id is not None:
@@ -91,6 +94,13 @@ def _parse(platform: Platform, text: str, *, template: str | None, overrides: Se
         seed=secrets.randbelow(2**31),
         name=f"experiment-{secrets.token_hex(3)}",
     )
+
+
+def _check_runnable(config: dict[str, Any], context: bytes | None) -> None:
+    """What a trial will need and the configuration alone cannot show to be there."""
+    if not config.get("entrypoint"):
+        raise InvalidConfig(["config: entrypoint: is missing; say what to run, for example: python3 train.py"])
+    required_packages(config.get("environment") or {}, context)
 
 
 def _project_for(tx: Transaction, config: dict[str, Any], project_id: int | None) -> Project:

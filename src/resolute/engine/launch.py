@@ -4,12 +4,16 @@ The variables are those of Determined's harness, so that code written for it run
 our own runtime.
 """
 
+import io
 import json
 import os
+import posixpath
 import socket
+import tarfile
 from typing import Any
 
 from resolute.domain.allocation import Allocation
+from resolute.domain.errors import InvalidInput
 from resolute.domain.experiment import Experiment
 from resolute.domain.node import DeviceType
 from resolute.domain.trial import Trial
@@ -48,7 +52,7 @@ def trial_gang(
         context=context,
         files=_info_files(facts, resolved, trial, steps_completed, allocation),
         environment=EnvironmentSpec(
-            python=environment.get("python"), requirements=tuple(environment.get("requirements") or ())
+            python=environment.get("python"), requirements=required_packages(environment, context)
         ),
         bind_mounts=tuple(
             (mount["host_path"], mount["container_path"], bool(mount.get("read_only")))
@@ -86,6 +90,34 @@ def is_trial_class(entrypoint: str) -> bool:
     """`module:Class`, the oldest form of an entrypoint."""
     module, colon, name = entrypoint.partition(":")
     return bool(colon) and name.isidentifier() and all(part.isidentifier() for part in module.split("."))
+
+
+def required_packages(environment: dict[str, Any], context: bytes | None) -> tuple[str, ...]:
+    """`environment.requirements`: the list itself, or the lines of the file in the context that it names."""
+    given = environment.get("requirements") or ()
+    if not isinstance(given, str):
+        return tuple(given)
+    lines = (line.partition("#")[0].strip() for line in _context_file(context, given).splitlines())
+    packages = tuple(line for line in lines if line)
+    nested = [line for line in packages if line.startswith(("-r", "--requirement", "-c", "--constraint"))]
+    if nested:
+        raise InvalidInput(
+            f"environment.requirements: {given} refers to another file ({nested[0]}); put all requirements into one."
+        )
+    return packages
+
+
+def _context_file(context: bytes | None, path: str) -> str:
+    wanted = posixpath.normpath(path)
+    if context:
+        with tarfile.open(fileobj=io.BytesIO(context), mode="r:gz") as archive:
+            for member in archive:
+                if posixpath.normpath(member.name) == wanted and member.isfile():
+                    file = archive.extractfile(member)
+                    return file.read().decode(errors="replace") if file else ""
+    raise InvalidInput(
+        f"environment.requirements: there is no file {path!r} in the uploaded folder; add it, or list the packages."
+    )
 
 
 def _facts(

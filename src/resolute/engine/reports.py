@@ -77,8 +77,7 @@ def _validated(current: Flow, report: MetricReport) -> None:
 
 
 def _objectives(experiment: Experiment, report: MetricReport) -> dict[str, float]:
-    metric = experiment.config["searcher"]["metric"]
-    names = metric if isinstance(metric, list) else [metric]
+    names = experiment.searcher_metrics
     values = {name: report.metrics[name] for name in names if _is_number(report.metrics.get(name))}
     return values if len(values) == len(names) else {}
 

@@ -1,9 +1,12 @@
 """One experiment with one trial: from the queue to its end, through failures, pauses and kills."""
 
+import io
+import tarfile
+
 import pytest
 
 from resolute.domain.allocation import AllocationState
-from resolute.domain.errors import Fenced, IllegalTransition
+from resolute.domain.errors import Fenced, IllegalTransition, InvalidConfig, InvalidInput
 from resolute.domain.experiment import ExperimentState
 from resolute.domain.metric import VALIDATION, MetricReport
 from resolute.domain.trial import TrialState
@@ -19,6 +22,8 @@ from resolute.engine.experiments import (
 )
 from resolute.engine.reports import report_metrics
 from resolute.engine.trials import report_early_exit
+
+CONFIG = "name: x\nentrypoint: python3 train.py\nsearcher: {name: single, metric: loss}\n"
 
 
 def test_an_experiment_runs_and_completes(world) -> None:
@@ -335,3 +340,33 @@ def test_a_finished_single_trial_is_continued_from_its_checkpoint(world) -> None
     assert again["DET_LATEST_CHECKPOINT"] == uuid
     assert world.experiment(experiment.id).state is ExperimentState.COMPLETED
     assert world.experiment(experiment.id).config["max_restarts"] == 1
+
+
+def test_a_configuration_without_an_entrypoint_is_refused(world) -> None:
+    with pytest.raises(InvalidConfig, match="entrypoint: is missing"):
+        world.create("name: x\nsearcher: {name: single, metric: loss}")
+
+
+def test_requirements_are_read_from_the_file_in_the_context(world) -> None:
+    config = CONFIG + "environment: {requirements: requirements.txt}\n"
+    context = archive({"requirements.txt": "# ours\nnumpy==2.0  # pinned\n\nrich\n"})
+
+    world.create(config, context=context)
+    world.tick()
+
+    assert world.runner.started[0].environment.requirements == ("numpy==2.0", "rich")
+
+
+def test_a_requirements_file_that_is_not_there_is_refused(world) -> None:
+    with pytest.raises(InvalidInput, match=r"there is no file 'reqs.txt' in the uploaded folder"):
+        world.create(CONFIG + "environment: {requirements: reqs.txt}\n", context=archive({"a.py": ""}))
+
+
+def archive(files: dict[str, str]) -> bytes:
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode="w:gz") as tar:
+        for name, text in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text.encode())
+            tar.addfile(member, io.BytesIO(text.encode()))
+    return target.getvalue()

@@ -76,8 +76,6 @@ class ExperimentTable:
 
 def _searcher(experiment: Experiment) -> dict[str, Any]:
     """Copies of two settings beside `config`; see the table."""
-    searcher = experiment.config.get("searcher") or {}
-    return {
-        "searcher_metric": str(searcher.get("metric") or ""),
-        "smaller_is_better": bool(searcher.get("smaller_is_better", True)),
-    }
+    if not experiment.config.get("searcher"):
+        return {"searcher_metric": "", "smaller_is_better": True}
+    return {"searcher_metric": experiment.searcher_metric, "smaller_is_better": experiment.smaller_is_better}
