@@ -40,7 +40,7 @@ def open_store(url: str) -> "DatabaseStore":
         return DatabaseStore(connect(url))
     folder = tempfile.mkdtemp(prefix="resolute-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
     store = DatabaseStore(connect(f"sqlite:///{folder}/db.sqlite3", is_durable=False))
-    weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)
+    store.discard = weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)
     return store
 
 
@@ -118,8 +118,14 @@ class DatabaseStore:
         self._writing = threading.Lock()
         self._writer_thread: int | None = None
         self._cache = SeriesCache()
-        with translated(database.place):
-            prepare(database.writer, database.place)
+        self.discard: Callable[[], object] = lambda: None
+        """Takes away what must not outlive the store."""
+        try:
+            with translated(database.place):
+                prepare(database.writer, database.place)
+        except BaseException:
+            database.dispose()
+            raise
 
     @contextmanager
     def write(self) -> Iterator[DatabaseTransaction]:
@@ -149,6 +155,7 @@ class DatabaseStore:
 
     def close(self) -> None:
         self._database.dispose()
+        self.discard()
 
 
 def _changes(connection: Connection) -> int:
