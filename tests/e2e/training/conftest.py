@@ -23,6 +23,17 @@ def master() -> Iterator[FakeMaster]:
         yield running
 
 
+@pytest.fixture
+def on_cluster(master: FakeMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMaster:
+    """This process becomes a trial of the fake master."""
+    for name in list(os.environ):
+        if name.startswith(_OURS):
+            monkeypatch.delenv(name)
+    for name, value in master.env(tmp_path / "storage").items():
+        monkeypatch.setenv(name, value)
+    return master
+
+
 Launch = Callable[..., subprocess.CompletedProcess[str]]
 
 

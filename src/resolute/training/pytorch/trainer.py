@@ -11,6 +11,7 @@ from resolute.domain.errors import InvalidInput
 from resolute.domain.metric import TRAINING, VALIDATION
 from resolute.training.checkpoints import Restored
 from resolute.training.pytorch.averages import Averages, combine
+from resolute.training.pytorch.callbacks import Callback
 from resolute.training.pytorch.context import StepMode, TrialContext
 from resolute.training.pytorch.data import TrainingData, ValidationData, share_of
 from resolute.training.pytorch.evaluation import evaluate
@@ -18,6 +19,7 @@ from resolute.training.pytorch.plan import Plan, make_plan, periods_from
 from resolute.training.pytorch.rng import capture_rng, restore_rng
 from resolute.training.pytorch.state import own_state, restore_own, restore_shared, shared_state
 from resolute.training.pytorch.trial import Trial
+from resolute.training.state_file import write_state
 
 _log = logging.getLogger("resolute")
 
@@ -85,7 +87,7 @@ class Trainer:
     def _training_data(self) -> TrainingData:
         place = self.context.distributed
         return TrainingData(
-            self.trial.build_training_data_loader(),
+            self.trial.training_data(),
             global_batch_size=self.context.get_global_batch_size(),
             rank=place.rank,
             size=place.size,
@@ -96,7 +98,7 @@ class Trainer:
         place = self.context.distributed
         is_full = type(self.trial).evaluate_full_dataset is not Trial.evaluate_full_dataset
         return ValidationData(
-            self.trial.build_validation_data_loader(),
+            self.trial.validation_data(),
             rank=0 if is_full else place.rank,
             size=1 if is_full else place.size,
             per_slot_batch_size=self.context.get_per_slot_batch_size(),
@@ -297,15 +299,26 @@ class Trainer:
         state: dict[str, Any] = {"own": own_state(self._averages)}
         if place.is_chief:
             state["shared"] = shared
-        uuid = self.run.checkpoint.save(
-            state,
-            steps=self.context.steps,
-            metadata={"framework": "resolute.pytorch", "trial_class": type(self.trial).__name__},
-            shard=True,
-        )
+        uuid = self._write(state, {"framework": "resolute.pytorch", "trial_class": type(self.trial).__name__})
         self._saved_at = self.context.steps
-        self._each("on_checkpoint_upload_end", uuid)
+        if self._has("on_checkpoint_upload_end"):
+            self.run.checkpoint.wait()
+            self._each("on_checkpoint_upload_end", uuid)
         self.run.state("training")
+
+    def _write(self, state: dict[str, Any], metadata: dict[str, str]) -> str:
+        steps = self.context.steps
+        if not self._has("on_checkpoint_write_end"):
+            return self.run.checkpoint.save(state, steps=steps, metadata=metadata, shard=True)
+        # A callback wants to add files: the folder must exist before the upload, so it is written here and now.
+        with self.run.checkpoint.store(steps=steps, metadata=metadata, shard=True) as (folder, uuid):
+            write_state(state, folder / f"state-rank{self.context.distributed.rank}.pt")
+            if self.context.distributed.is_chief:
+                self._each("on_checkpoint_write_end", folder)
+        return uuid
+
+    def _has(self, event: str) -> bool:
+        return any(getattr(type(each), event) is not getattr(Callback, event) for each in self._callbacks.values())
 
     def _each(self, event: str, *values: Any) -> None:
         for callback in self._callbacks.values():

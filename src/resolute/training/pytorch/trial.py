@@ -35,5 +35,12 @@ class Trial:
     def evaluation_reducer(self) -> Reducer | dict[str, Reducer]:
         return Reducer.AVG
 
+    def training_data(self) -> Any:
+        """What the Trainer asks for; other kinds of trials turn their own forms of data into loaders here."""
+        return self.build_training_data_loader()
+
+    def validation_data(self) -> Any:
+        return self.build_validation_data_loader()
+
     def build_callbacks(self) -> dict[str, Callback]:
         return {}

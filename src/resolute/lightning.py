@@ -1,0 +1,5 @@
+"""Lightning on Resolute: `lightning.Trainer(callbacks=[resolute.lightning.Callback(run)])`."""
+
+from resolute.training.lightning import Callback
+
+__all__ = ["Callback"]
