@@ -5,7 +5,7 @@ import { Link, NavLink, useLocation } from "react-router";
 import { useConnection } from "./api/connection";
 import { post } from "./api/http";
 import { offers } from "./api/offers";
-import { masterQuery, meQuery } from "./api/queries";
+import { infoQuery, meQuery } from "./api/queries";
 import { session } from "./api/session";
 import { setTheme, useTheme } from "./theme/theme";
 import { Icon, type IconName } from "./ui/Icon";
@@ -61,14 +61,14 @@ function Item({ item: [to, label, icon] }: { item: readonly [string, string, Ico
 function Account(): ReactNode {
   const theme = useTheme();
   const me = useQuery(meQuery).data;
-  const master = useQuery(masterQuery).data;
+  const master = useQuery(infoQuery).data;
   const leave = (): void => void post("/api/v1/auth/logout").catch(() => undefined).finally(session.end);
   return (
     <div className="row spread" style={{ padding: "0 4px" }}>
       <Menu up align="left" className="btn quiet" label={<><Icon name="user" /><span className="ellipsis" style={{ maxWidth: 90 }}>{me?.displayName || me?.username || "…"}</span></>} name="Account">
         <Link className="menu-item" to="/account"><Icon name="key" />Account and tokens</Link>
         <button className="menu-item" onClick={leave}><Icon name="out" />Sign out</button>
-        {master && <><div className="menu-sep" /><div className="menu-item faint" style={{ cursor: "default" }}>Version {master.version}</div></>}
+        {master && <><div className="menu-sep" /><div className="menu-item faint" style={{ cursor: "default" }}>Version {master.resolute_version ?? master.version}</div></>}
       </Menu>
       <button className="btn quiet icon" aria-label={theme === "dark" ? "Use the light theme" : "Use the dark theme"} onClick={() => setTheme(theme === "dark" ? "light" : "dark")}>
         <Icon name={theme === "dark" ? "sun" : "moon"} />

@@ -2,14 +2,14 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { get, post } from "./http";
 import type {
-  Agent, AllocationSummary, Checkpoint, Experiment, FileNode, InteractiveTask, Job, MasterInfo, Pagination, Project,
-  ResourcePool, Task, TokenInfo, Trial, User, Workspace,
+  Agent, AllocationSummary, Checkpoint, Experiment, FileNode, InteractiveTask, Job,  Pagination, Project,
+  ResourcePool, ServerInfo, Task, TokenInfo, Trial, User, Workspace,
 } from "./types";
 
 const V1 = "/api/v1";
 
 export const meQuery = queryOptions({ queryKey: ["me"], queryFn: ({ signal }) => get<{ user: User }>(`${V1}/me`, {}, signal).then((answer) => answer.user), staleTime: 60_000 });
-export const masterQuery = queryOptions({ queryKey: ["master"], queryFn: ({ signal }) => get<MasterInfo>(`${V1}/master`, {}, signal), staleTime: Infinity });
+export const infoQuery = queryOptions({ queryKey: ["info"], queryFn: ({ signal }) => get<ServerInfo>("/info", {}, signal), staleTime: Infinity });
 export const usersQuery = queryOptions({ queryKey: ["users"], queryFn: ({ signal }) => get<{ users: User[] }>(`${V1}/users`, {}, signal).then((answer) => answer.users) });
 export const tokensQuery = queryOptions({ queryKey: ["tokens"], queryFn: ({ signal }) => get<{ tokenInfo: TokenInfo[] }>(`${V1}/tokens`, {}, signal).then((answer) => answer.tokenInfo ?? []) });
 

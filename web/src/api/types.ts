@@ -21,7 +21,7 @@ export type Allocation = Schemas["Allocation"];
 export type Task = Schemas["Task"];
 export type InteractiveTask = Schemas["InteractiveTask"];
 export type TokenInfo = Schemas["TokenInfo"];
-export type MasterInfo = Schemas["GetMasterResponse"];
+export type ServerInfo = Schemas["Info"];
 export type Usage = Schemas["ResourceAllocationAggregatedEntry"];
 export type WireSeries = Schemas["MetricSeries"];
 

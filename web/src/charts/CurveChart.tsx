@@ -8,7 +8,7 @@ import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { useTheme } from "../theme/theme";
-import { formatDuration, formatNumber } from "../text/format";
+import { formatCount, formatDuration, formatNumber } from "../text/format";
 import { drawLines, nearestLine, type Line } from "./lines";
 import { ink } from "./palette";
 import { extent, nearestIndex, type XAxis } from "./series";
@@ -115,7 +115,7 @@ function ChartTip({ tip, xAxis }: { tip: Tip; xAxis: XAxis }): ReactNode {
   const style = { left: tip.left, top: tip.top, transform: `translate(${tip.flip ? "calc(-100% - 12px)" : "12px"}, -50%)` };
   return (
     <div className="chart-tip" style={style} role="status">
-      <div className="muted">{X_LABEL[xAxis]} {xAxis === "time" ? formatDuration(tip.x) : formatNumber(tip.x)}</div>
+      <div className="muted">{X_LABEL[xAxis]} {xAxis === "time" ? formatDuration(tip.x) : tip.x.toLocaleString("en-US", { maximumFractionDigits: 2 })}</div>
       {tip.rows.map(({ line, value }) => (
         <div key={line.id} className="row">
           <span className="swatch" style={{ background: line.color }} />
@@ -161,7 +161,8 @@ function isZoomed(u: uPlot, lines: readonly Line[]): boolean {
   return !!zoom && min != null && max != null && xExtent(lines)[1] >= min;
 }
 
-type ZoomedPlot = uPlot & { zoomed?: boolean };
+/** What uPlot does not keep for us: whether the reader zoomed, and the x range of the draw under way. */
+type ZoomedPlot = uPlot & { zoomed?: boolean; shownX?: [number, number] };
 
 interface OptionsInput {
   width: number;
@@ -182,10 +183,10 @@ function chartOptions({ width, height, theme, xAxis, logY, painted }: OptionsInp
     cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: true }, bind: { dblclick: (u) => () => resetZoom(u, painted) } },
     scales: {
       x: { time: false, range: (u, min, max) => xRange(u as ZoomedPlot, min, max, painted.current) },
-      y: { distr: logY ? 3 : 1, range: (u) => yRange(u, painted.current, logY) },
+      y: { distr: logY ? 3 : 1, range: (u) => yRange(u as ZoomedPlot, painted.current, logY) },
     },
     axes: [
-      { ...axis, size: 30, label: X_LABEL[xAxis], labelSize: 16, labelGap: -2, labelFont: axis.font, values: (_, ticks) => ticks.map((tick) => (xAxis === "time" ? formatDuration(tick) : formatNumber(tick))) },
+      { ...axis, size: 30, label: X_LABEL[xAxis], labelSize: 16, labelGap: -2, labelFont: axis.font, values: (_, ticks) => ticks.map((tick) => (xAxis === "time" ? formatDuration(tick) : formatCount(tick))) },
       { ...axis, size: (_, values) => 16 + 6.5 * Math.max(3, ...(values ?? []).map((value) => (value ?? "").length)), values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : formatNumber(tick, 3))) },
     ],
     series: [{}, { show: true, stroke: "transparent", points: { show: false }, paths: () => null }],
@@ -198,8 +199,8 @@ function chartOptions({ width, height, theme, xAxis, logY, painted }: OptionsInp
 
 /** The first range call after a drag carries the selection; all others show everything. */
 function xRange(u: ZoomedPlot, min: number, max: number, painted: Painted): uPlot.Range.MinMax {
-  if (u.zoomed && !(min === 0 && max === 1)) return [min, max];
-  return xExtent(painted.lines);
+  u.shownX = u.zoomed && !(min === 0 && max === 1) ? [min, max] : xExtent(painted.lines);
+  return u.shownX;
 }
 
 function resetZoom(u: uPlot, painted: { current: Painted }): null {
@@ -209,9 +210,8 @@ function resetZoom(u: uPlot, painted: { current: Painted }): null {
   return null;
 }
 
-function yRange(u: uPlot, painted: Painted, logY: boolean): uPlot.Range.MinMax {
-  const from = u.scales["x"]!.min ?? -Infinity;
-  const to = u.scales["x"]!.max ?? Infinity;
+function yRange(u: ZoomedPlot, painted: Painted, logY: boolean): uPlot.Range.MinMax {
+  const [from, to] = u.zoomed && u.shownX ? u.shownX : [-Infinity, Infinity];
   let [low, high] = [Infinity, -Infinity];
   for (const line of painted.lines) {
     const found = extent(line.x, line.y, from, to, logY);

@@ -4,11 +4,11 @@ import type { Series } from "../api/types";
 import { useTheme } from "../theme/theme";
 import { Dialog } from "../ui/Dialog";
 import { Icon } from "../ui/Icon";
-import { Empty, Panel } from "../ui/parts";
+import { Empty, Loading, Panel } from "../ui/parts";
 import { ChartControls, useChartChoice, type ChartChoice } from "./ChartControls";
 import { CurveChart, type Line } from "./CurveChart";
 import { colorAt } from "./palette";
-import { planCharts, xValues, type ChartPlan, type MetricId } from "./series";
+import { baseName, planCharts, xValues, type ChartPlan, type MetricId } from "./series";
 
 export interface TrialInk {
   id: number;
@@ -25,16 +25,22 @@ interface Props {
   highlight?: string | null;
   onHighlight?: (trialId: string | null) => void;
   onPick?: (trialId: string) => void;
+  isPending?: boolean;
 }
 
-const EPOCH_NAMES = new Set(["epoch", "epochs"]);
-const isEpoch = (metric: { name: string }): boolean => EPOCH_NAMES.has(metric.name);
+/** Up to so many trials, training is dashed; beyond, dashes only make noise and it is drawn faintly. */
+const FEW = 4;
+const EPOCHS = new Set(["epoch", "epochs"]);
+const COUNTERS = new Set([...EPOCHS, "batches", "step", "steps", "records"]);
+const isEpoch = (metric: { name: string }): boolean => EPOCHS.has(metric.name);
+/** They count what the x axis counts, so a chart of them says nothing. */
+const isCounter = (metric: { name: string }): boolean => COUNTERS.has(metric.name);
 
 export function MetricCharts(props: Props): ReactNode {
   const [choice, setChoice] = useChartChoice();
   const [large, setLarge] = useState<ChartPlan | null>(null);
   const hasEpochs = props.metrics.some(isEpoch);
-  const plans = planCharts(props.metrics.filter((metric) => !isEpoch(metric)), props.first);
+  const plans = planCharts(props.metrics.filter((metric) => !isCounter(metric)), props.first);
   const effective = choice.xAxis === "epoch" && !hasEpochs ? { ...choice, xAxis: "step" as const } : choice;
   if (!plans.length) return <Panel><Empty title="No metrics yet"><p>Curves appear here within a second of the first report.</p></Empty></Panel>;
   return (
@@ -43,7 +49,7 @@ export function MetricCharts(props: Props): ReactNode {
       <div className="grid charts">
         {plans.map((plan) => (
           <Panel key={plan.title} title={plan.title} flush actions={<button className="btn quiet icon" aria-label={`Enlarge ${plan.title}`} onClick={() => setLarge(plan)}><Icon name="expand" /></button>}>
-            <div style={{ padding: "var(--s1) var(--s2) var(--s2)" }}><PlanChart {...props} plan={plan} choice={effective} height={220} /></div>
+            <div style={{ padding: "var(--s1) var(--s2) var(--s2)" }}>{props.isPending ? <div style={{ height: 243 }}><Loading /></div> : <PlanChart {...props} plan={plan} choice={effective} height={220} />}</div>
           </Panel>
         ))}
       </div>
@@ -75,7 +81,7 @@ function PlanChart({ plan, choice, series, trials, height, highlight, onHighligh
         <div className="legend">
           {keys.map((line) => (
             <button key={line.metric} type="button" aria-pressed={!off.has(line.metric)} onClick={() => toggle(line.metric)}>
-              <i style={{ borderTopStyle: line.dashed ? "dashed" : "solid", borderColor: single ? line.color : "var(--muted)" }} />{line.metric}
+              <i style={{ borderTopStyle: line.dashed ? "dashed" : "solid", borderColor: single ? line.color : "var(--muted)", opacity: line.faint ? 0.45 : 1 }} />{line.metric}
             </button>
           ))}
         </div>
@@ -84,10 +90,17 @@ function PlanChart({ plan, choice, series, trials, height, highlight, onHighligh
   );
 }
 
+/** `training loss`; but not `validation validation_loss`. */
+export function metricLabel({ group, name }: MetricId): string {
+  const isNamed = baseName(name) !== name || (group !== "training" && group !== "validation");
+  return isNamed ? name : `${group} ${name}`;
+}
+
 type TrialLine = Line & { trial: string; metric: string };
 
 function linesOf(plan: ChartPlan, series: readonly Series[], trials: readonly TrialInk[], choice: ChartChoice, theme: "light" | "dark"): TrialLine[] {
   const single = trials.length === 1;
+  const crowded = trials.length > FEW;
   const wanted = new Map(plan.metrics.map((metric, index) => [`${metric.group}/${metric.name}`, index]));
   const epochs = choice.xAxis === "epoch" ? new Map(series.filter(isEpoch).map((item) => [item.trialId, item])) : new Map<number, Series>();
   const inks = new Map(trials.map((trial) => [trial.id, trial]));
@@ -96,14 +109,15 @@ function linesOf(plan: ChartPlan, series: readonly Series[], trials: readonly Tr
     const trial = inks.get(item.trialId);
     if (index === undefined || !trial) return [];
     const isTraining = item.group === "training";
-    const metric = item.group === "training" || item.group === "validation" ? `${item.group} ${item.name}` : item.name;
+    const metric = metricLabel(item);
     return [{
       id: `${item.trialId}/${item.group}/${item.name}`,
       trial: String(item.trialId),
       metric,
       label: single ? metric : plan.metrics.length > 1 ? `${trial.label} ${metric}` : trial.label,
       color: single ? colorAt(index, theme) : trial.color,
-      dashed: !single && isTraining && plan.metrics.length > 1,
+      dashed: !single && !crowded && isTraining && plan.metrics.length > 1,
+      faint: crowded && isTraining && plan.metrics.length > 1,
       dim: !!trial.dim,
       x: xValues(item, choice.xAxis, epochs.get(item.trialId)),
       y: item.values,

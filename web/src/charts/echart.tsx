@@ -30,6 +30,6 @@ export function EChart({ option, height, label, on }: Props): ReactNode {
       instance.dispose();
     };
   }, []);
-  useEffect(() => chart.current?.setOption({ animation: false, ...option }, { notMerge: true }), [option]);
+  useEffect(() => chart.current?.setOption({ animation: false, textStyle: { fontFamily: "Inter Variable, system-ui, sans-serif" }, ...option }, { notMerge: true }), [option]);
   return <div ref={host} role="img" aria-label={label} style={{ height, width: "100%" }} />;
 }

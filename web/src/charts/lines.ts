@@ -10,6 +10,8 @@ export interface Line {
   y: readonly number[];
   dashed?: boolean;
   dim?: boolean;
+  /** Drawn lightly: a second line of the same trial. */
+  faint?: boolean;
 }
 
 interface Painted {
@@ -32,14 +34,14 @@ export function drawLines(u: uPlot, painted: Painted, dimColor: string): void {
     const lit = line.id === painted.highlight;
     const faded = painted.highlight !== null && !lit && many;
     const color = line.dim && !lit ? dimColor : line.color;
-    stroke(u, line, { color, width: (lit ? 2.5 : many ? 1.2 : 1.6) * ratio, alpha: faded ? 0.3 : 1 });
+    stroke(u, line, { color, width: (lit ? 2.5 : many ? 1.2 : 1.6) * ratio, alpha: faded ? 0.3 : line.faint && !lit ? 0.4 : 1 });
   }
   ctx.restore();
 }
 
 /** Dimmed ones at the back, the highlighted one in front. */
 function ordered({ lines, highlight }: Painted): Line[] {
-  const depth = (line: Line): number => (line.id === highlight ? 2 : line.dim ? 0 : 1);
+  const depth = (line: Line): number => (line.id === highlight ? 3 : line.dim ? 0 : line.faint ? 1 : 2);
   return [...lines].sort((a, b) => depth(a) - depth(b));
 }
 

@@ -3,7 +3,7 @@ import { useState, type ReactNode } from "react";
 import { Link } from "react-router";
 import { useLive } from "../api/events";
 import { get, post } from "../api/http";
-import { agentsQuery, allocationsQuery, masterQuery, poolsQuery } from "../api/queries";
+import { agentsQuery, allocationsQuery, infoQuery, poolsQuery } from "../api/queries";
 import type { Agent, AllocationSummary, Slot, Usage } from "../api/types";
 import { formatDuration } from "../text/format";
 import { useFeedback } from "../ui/Feedback";
@@ -14,10 +14,10 @@ export default function ClusterPage(): ReactNode {
   const agents = useQuery({ ...agentsQuery, refetchInterval: 5000 });
   const pools = useQuery(poolsQuery);
   const tasks = useQuery({ ...allocationsQuery, refetchInterval: 5000 });
-  const master = useQuery(masterQuery).data;
+  const master = useQuery(infoQuery).data;
   return (
     <>
-      <PageHead title="Cluster">{master && <span className="muted">{master.clusterName || "resolute"}, version {master.version}</span>}</PageHead>
+      <PageHead title="Cluster">{master && <span className="muted">{master.cluster_name || "resolute"}, version {master.resolute_version ?? master.version}</span>}</PageHead>
       <ErrorNote error={agents.error ?? pools.error ?? tasks.error} />
       <div className="grid cards">
         {(pools.data ?? []).map((pool) => (
@@ -109,7 +109,7 @@ function History(): ReactNode {
     <Panel title="Slot time per day" actions={<select className="select" aria-label="Days" value={days} onChange={(event) => setDays(Number(event.target.value))}>{[7, 14, 30].map((n) => <option key={n} value={n}>{n} days</option>)}</select>}>
       {!usage.data?.length ? <p className="muted">Nothing has run in this time.</p> : (
         <div className="stack tight">{usage.data.map((entry) => (
-          <div key={entry.periodStart} className="row"><span className="muted" style={{ width: 84 }}>{entry.periodStart.slice(0, 10)}</span><div className="bar grow" style={{ height: 8 }}><i style={{ width: `${(100 * entry.seconds) / most}%` }} /></div><span className="num" style={{ width: 90 }}>{formatDuration(entry.seconds)}</span></div>
+          <div key={entry.periodStart} className="row"><span className="muted nowrap" style={{ width: 84 }}>{entry.periodStart.slice(0, 10)}</span><div className="bar grow" style={{ height: 8 }}><i style={{ width: `${(100 * entry.seconds) / most}%` }} /></div><span className="num" style={{ width: 90 }}>{formatDuration(entry.seconds)}</span></div>
         ))}</div>
       )}
     </Panel>

@@ -23,6 +23,17 @@ export function toNumber(value: unknown): number | undefined {
   return Number.isNaN(number) ? undefined : number;
 }
 
+/** Steps on an axis: 20k, 1.5M. */
+export function formatCount(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 1e9) return `${trimmed(value / 1e9)}G`;
+  if (size >= 1e6) return `${trimmed(value / 1e6)}M`;
+  if (size >= 1e4) return `${trimmed(value / 1e3)}k`;
+  return trimmed(value);
+}
+
+const trimmed = (value: number): string => minus(String(Number(value.toPrecision(6))));
+
 export function formatBytes(value: unknown): string {
   const bytes = toNumber(value);
   if (bytes === undefined) return "–";

@@ -107,7 +107,7 @@ export function PageHead({ title, crumbs = [], actions, children }: { title: Rea
         {crumbs.length > 0 && (
           <nav className="crumbs" aria-label="Where this is">
             {crumbs.map((crumb, i) => (
-              <span key={i}>{crumb.to ? <Link to={crumb.to}>{crumb.label}</Link> : crumb.label} /</span>
+              <span key={i}>{crumb.to ? <Link to={crumb.to}>{crumb.label}</Link> : crumb.label}&nbsp; /</span>
             ))}
           </nav>
         )}

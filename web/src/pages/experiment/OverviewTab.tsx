@@ -34,7 +34,7 @@ export function OverviewTab({ experiment }: { experiment: Experiment }): ReactNo
       <ErrorNote error={page.error ?? drawn.error} />
       {(experiment.warnings ?? []).map((warning) => <div key={warning} className="banner" style={{ borderRadius: "var(--radius)", border: 0 }}>{warning}</div>)}
       {!trials.length && !page.isPending ? <Panel><Empty title="No trial has started yet"><p>The experiment waits for free slots. See <Link to="/queue">the job queue</Link>.</p></Empty></Panel> : (
-        <MetricCharts metrics={metrics} series={drawn.series} trials={inks} first={experiment.searcherMetric ?? ""} highlight={lit} onHighlight={setLit} onPick={(id) => void navigate(`/trials/${id}`)} />
+        <MetricCharts metrics={metrics} series={drawn.series} isPending={drawn.isPending} trials={inks} first={experiment.searcherMetric ?? ""} highlight={lit} onHighlight={setLit} onPick={(id) => void navigate(`/trials/${id}`)} />
       )}
       {rest > 0 && <p className="muted">Shown are the {MOST_TRIALS} best trials. <Link to={`/experiments/${experiment.id}/search`}>See all {plural(page.data!.pagination.total, "trial")}</Link></p>}
     </div>

@@ -27,7 +27,7 @@ export function RungsPanel({ experiment, trials }: { experiment: Experiment; tri
 
 function lengthReached(trial: Trial, unit: string): number {
   const timed = toNumber(trial.latestValidation?.metrics.avgMetrics[unit] ?? undefined);
-  return timed ?? trial.totalBatchesProcessed;
+  return Math.max(timed ?? 0, unit === "batches" || timed === undefined ? trial.totalBatchesProcessed : 0);
 }
 
 function Rung({ label, count, most }: { label: string; count: number; most: number }): ReactNode {

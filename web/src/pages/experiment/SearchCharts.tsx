@@ -67,7 +67,7 @@ function Scatter({ points, dimension, paint }: ChartProps & { dimension: Dimensi
   const navigate = useNavigate();
   const option = useMemo(() => scatterOption(points, dimension, paint), [points, dimension, paint.theme, paint.metric]);
   return (
-    <Panel title={dimension.name} flush>
+    <Panel title={`${paint.metric} by ${dimension.name}`} flush>
       <EChart label={`${paint.metric} by ${dimension.name}`} option={option} height={240} on={{ click: (event) => void navigate(`/trials/${(event as { value: number[] }).value[2]}`) }} />
     </Panel>
   );

@@ -7,6 +7,7 @@ import { useExperimentSeries, metricIds } from "../../api/series";
 import type { Experiment, Trial } from "../../api/types";
 import { ChartControls, useChartChoice } from "../../charts/ChartControls";
 import { CurveChart, type Line } from "../../charts/CurveChart";
+import { metricLabel } from "../../charts/MetricCharts";
 import { colorAt } from "../../charts/palette";
 import { xValues } from "../../charts/series";
 import { useTheme } from "../../theme/theme";
@@ -65,14 +66,14 @@ function Curves({ experiment, trials }: { experiment: Experiment; trials: readon
   );
   const picker = (
     <select className="select" aria-label="Metric" value={metric ? `${metric.group}/${metric.name}` : ""} onChange={(event) => setChosen(event.target.value)}>
-      {all.map((item) => <option key={`${item.group}/${item.name}`} value={`${item.group}/${item.name}`}>{item.group} {item.name}</option>)}
+      {all.map((item) => <option key={`${item.group}/${item.name}`} value={`${item.group}/${item.name}`}>{metricLabel(item)}</option>)}
     </select>
   );
   return (
     <Panel title={stopped.size ? `Learning curves, ${stopped.size} stopped early in grey` : "Learning curves"} actions={picker}>
       <ErrorNote error={drawn.error} />
       <ChartControls choice={{ ...choice, xAxis }} onChange={setChoice} hasEpochs={false} />
-      {drawn.isPending ? <Loading /> : <CurveChart lines={lines} xAxis={xAxis} yLabel={metric?.name ?? ""} height={380} logY={choice.logY} smoothing={choice.smoothing} onPick={(id) => void navigate(`/trials/${id}`)} />}
+      {drawn.isPending ? <div style={{ height: 380 }}><Loading /></div> : <CurveChart lines={lines} xAxis={xAxis} yLabel={metric?.name ?? ""} height={380} logY={choice.logY} smoothing={choice.smoothing} onPick={(id) => void navigate(`/trials/${id}`)} />}
     </Panel>
   );
 }

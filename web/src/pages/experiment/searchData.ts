@@ -26,26 +26,29 @@ export function pointsOf(trials: readonly Trial[]): Point[] {
 /** Dimensions that vary; `log` where the search itself was logarithmic. */
 export function dimensionsOf(points: readonly Point[], experiment: Experiment): Dimension[] {
   const names = [...new Set(points.flatMap((point) => Object.keys(point.values)))].sort();
-  const logs = logNames((experiment.config["hyperparameters"] ?? {}) as Record<string, unknown>);
+  const space = (experiment.config["hyperparameters"] ?? {}) as Record<string, unknown>;
+  const [logs, categories] = [namesOfType(space, "log"), namesOfType(space, "categorical")];
   return names.flatMap((name): Dimension[] => {
     const values = points.map((point) => point.values[name]);
     const texts = [...new Set(values.map(text))];
     if (texts.length < 2) return [];
     const numeric = values.every((value) => typeof value === "number" && Number.isFinite(value));
-    if (!numeric) return [{ name, kind: "category", categories: texts.sort() }];
+    if (!numeric || categories.has(name)) return [{ name, kind: "category", categories: sorted(texts, numeric) }];
     const isLog = logs.has(name) && values.every((value) => (value as number) > 0);
     return [{ name, kind: isLog ? "log" : "number", categories: [] }];
   });
 }
 
-function logNames(node: Record<string, unknown>, prefix = ""): Set<string> {
+const sorted = (texts: string[], numeric: boolean): string[] => texts.sort(numeric ? (a, b) => Number(a) - Number(b) : undefined);
+
+function namesOfType(node: Record<string, unknown>, type: string, prefix = ""): Set<string> {
   const found = new Set<string>();
   for (const [key, value] of Object.entries(node)) {
     if (!value || typeof value !== "object" || Array.isArray(value)) continue;
     const name = prefix ? `${prefix}.${key}` : key;
     const spec = value as Record<string, unknown>;
-    if (spec["type"] === "log") found.add(name);
-    else if (!("type" in spec)) for (const inner of logNames(spec, name)) found.add(inner);
+    if (spec["type"] === type) found.add(name);
+    else if (!("type" in spec)) for (const inner of namesOfType(spec, type, name)) found.add(inner);
   }
   return found;
 }

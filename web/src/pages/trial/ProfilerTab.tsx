@@ -21,7 +21,7 @@ export function ProfilerTab({ trial }: { trial: Trial }): ReactNode {
     <div className="stack" style={{ gap: "var(--s3)" }}>
       {groups.length > 1 && <Segment label="Group" value={group} options={groups.map((name) => [name, name] as const)} onChange={setChosen} />}
       <ErrorNote error={drawn.error} />
-      <MetricCharts metrics={metrics} series={drawn.series} trials={inks} />
+      <MetricCharts metrics={metrics} series={drawn.series} isPending={drawn.isPending} trials={inks} />
     </div>
   );
 }

@@ -85,7 +85,7 @@ function Overview({ trial, experiment }: { trial: Trial; experiment: Experiment 
         ]} />
       </Panel>
       <ErrorNote error={drawn.error} />
-      <MetricCharts metrics={metrics} series={drawn.series} trials={inks} first={metric} />
+      <MetricCharts metrics={metrics} series={drawn.series} isPending={drawn.isPending} trials={inks} first={metric} />
       <Restarts trial={trial} />
     </div>
   );
