@@ -208,7 +208,7 @@ def create_access_token(
     """A token that outlives logins. `life` None: 30 days. Administrators may make them for others."""
     if user_id != by.id:
         require_admin(by, "create access tokens for other users")
-    life = life or TOKEN_LIFE
+    life = TOKEN_LIFE if life is None else life
     if not timedelta(0) < life <= LONGEST_TOKEN_LIFE:
         raise InvalidInput(f"A token may live from 1 hour to {LONGEST_TOKEN_LIFE.days} days; {life} was asked for.")
     token = secrets.token_urlsafe(32)
