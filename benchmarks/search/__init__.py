@@ -1,0 +1,1 @@
+"""Searchers against one another on the same clock, tasks and seeds."""
