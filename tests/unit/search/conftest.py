@@ -100,7 +100,7 @@ class Player:
             self.train(name, trial)
 
     def train(self, name: str, trial: Trial) -> None:
-        trial.units = min(trial.units + self.dice.randint(1, 9), trial.target or self.length)
+        trial.units = min(trial.units + self.dice.randint(3, 20), trial.target or self.length)
         self.record.units[name] = trial.units
         self.send(Validated(name, float(trial.units), self.measure()))
         if name in self.trials and not trial.is_stopping and trial.units >= self.length:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from resolute.search import new_searcher
 from resolute.search.events import CreateTrial, SearchStarted, Shutdown
 
-QUICK = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 SEEDS = st.integers(0, 2**63 - 1)
 TROUBLE = st.sampled_from([0.0, 0.02, 0.2])
 
