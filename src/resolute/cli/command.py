@@ -8,7 +8,7 @@ Every command gets `--json`. Short names are hidden twins.
 
 import inspect
 from collections.abc import Callable, Sequence
-from functools import cached_property, wraps
+from functools import wraps
 from typing import Annotated, Any
 
 import typer
@@ -28,10 +28,14 @@ class Run:
         self._settings = settings
         self.is_json = is_json
 
-    @cached_property
+    @property
     def client(self) -> Client:
+        """Made when first needed; whoever started the run closes it."""
         given = self._settings
-        return Client(given.get("master"), user=given.get("user"), transport=given.get("transport"))
+        if "client" not in given:
+            given["client"] = Client(given.get("master"), user=given.get("user"), transport=given.get("transport"))
+        client: Client = given["client"]
+        return client
 
     def show(self, headers: Sequence[str], rows: Sequence[Sequence[Any]], raw: JsonValue) -> None:
         """A table for people, `raw` for programs."""

@@ -111,8 +111,9 @@ def _root(
 def run(arguments: Sequence[str], *, transport: "httpx.BaseTransport | None" = None) -> int:
     """Run one command and return its exit code. `transport` replaces the network, for tests and embedding."""
     command = typer.main.get_command(app)
+    settings: dict[str, Any] = {"transport": transport}
     try:
-        command.main(list(arguments), prog_name="resolute", obj={"transport": transport})
+        command.main(list(arguments), prog_name="resolute", obj=settings)
     except SystemExit as end:
         return _code(end)
     except KeyboardInterrupt:
@@ -125,6 +126,9 @@ def run(arguments: Sequence[str], *, transport: "httpx.BaseTransport | None" = N
             raise
         print(f"Error: {type(problem).__name__}: {problem} (set {DEBUG}=1 for the details)", file=sys.stderr)
         return 1
+    finally:
+        if "client" in settings:
+            settings["client"].close()
     return 0
 
 

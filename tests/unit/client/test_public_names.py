@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+import resolute
 from resolute import client
 
 
@@ -23,3 +24,20 @@ def test_importing_the_package_loads_no_http() -> None:
     code = "import sys, resolute.client; sys.exit('httpx' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_importing_resolute_loads_its_version_only() -> None:
+    code = "import sys, resolute; sys.exit(len([m for m in sys.modules if m.startswith('resolute')]) - 2)"
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", resolute.__all__)
+def test_every_door_of_the_package_opens(name: str) -> None:
+    assert getattr(resolute, name) is not None
+    assert name in dir(resolute)
+
+
+def test_a_name_that_is_not_there_is_an_ordinary_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'resolute' has no attribute 'nonsense'"):
+        _ = resolute.nonsense
