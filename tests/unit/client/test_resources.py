@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from resolute.client import Client, LogFilter
+from resolute.client import Checkpoint, Client, Experiment, LogFilter, Trial
 from resolute.client.configuration import as_dict, as_yaml, with_overrides
 from resolute.client.fake import FakeMaster
 from resolute.domain.errors import (
@@ -331,3 +331,65 @@ class TestCheckpoint:
 
         assert master.last("DELETE", "/api/v1/checkpoints").body == {"checkpointUuids": ["a"]}
         assert master.calls[-1].body == {"checkpointUuids": ["a"], "checkpointGlobs": ["*.pt"]}
+
+
+class TestFacts:
+    """Properties that read well from whatever the master sent."""
+
+    def test_an_experiment_with_little_known_of_it(self, client: Client) -> None:
+        bare = Experiment(client.session, {"id": 3})
+
+        assert (bare.name, bare.state, bare.description, bare.labels) == ("", "", "", [])
+        assert (bare.progress, bare.is_archived, bare.is_finished) == (0.0, False, False)
+        assert (bare.start_time, bare.searcher_metric, bare.smaller_is_better) == (None, "", True)
+
+    @pytest.mark.parametrize(
+        ("state", "is_finished"),
+        [("ACTIVE", False), ("PAUSED", False), ("STOPPING_CANCELED", False), ("COMPLETED", True), ("ERROR", True)],
+    )
+    def test_an_experiment_knows_when_it_is_over(self, client: Client, state: str, is_finished: bool) -> None:
+        assert Experiment(client.session, {"id": 1, "state": f"STATE_{state}"}).is_finished is is_finished
+
+    def test_times_carry_their_zone(self, client: Client) -> None:
+        experiment = Experiment(client.session, {"id": 1, "startTime": "2026-01-01T12:00:00.5Z"})
+
+        assert experiment.start_time is not None
+        assert experiment.start_time.utcoffset() is not None
+
+    def test_a_trial_reads_its_numbers(self, client: Client) -> None:
+        data = {"id": 2, "experimentId": 1, "state": "STATE_ERROR", "restarts": 3, "totalBatchesProcessed": 9}
+        trial = Trial(client.session, {**data, "searcherMetricValue": 0.5, "summaryMetrics": {"a": 1}})
+
+        assert (trial.id, trial.experiment_id, trial.state, trial.is_finished) == (2, 1, "ERROR", True)
+        assert (trial.restarts, trial.total_batches, trial.searcher_metric) == (3, 9, 0.5)
+        assert (trial.summary_metrics, trial.hparams) == ({"a": 1}, {})
+
+    def test_a_checkpoints_sizes_are_numbers_though_they_travel_as_text(self, client: Client) -> None:
+        data = {"uuid": "c", "state": "STATE_COMPLETED", "resources": {"a": "5", "b/": "0"}}
+        checkpoint = Checkpoint(client.session, data)
+
+        assert checkpoint.resources == {"a": 5, "b/": 0}
+        assert checkpoint.size == 5
+        assert (checkpoint.trial_id, checkpoint.experiment_id, checkpoint.steps_completed) == (None, None, 0)
+
+    def test_folders_named_in_a_checkpoint_need_no_file(
+        self, client: Client, master: FakeMaster, tmp_path: Path
+    ) -> None:
+        master.add_checkpoint("c", files={"w": b"1"})["resources"]["sub/"] = "0"
+
+        assert (client.get_checkpoint("c").download(tmp_path / "c") / "w").exists()
+
+    def test_an_archive_that_is_not_one_is_damage(self, client: Client, master: FakeMaster, tmp_path: Path) -> None:
+        master.add_checkpoint("c", files={"w": b"1"})
+        checkpoint = client.get_checkpoint("c")
+        master.failures.append(httpx.Response(200, content=iter([b"not a tar"])))
+
+        with pytest.raises(CheckpointDamaged, match="did not arrive whole"):
+            checkpoint.download(tmp_path / "c")
+
+    def test_metadata_written_by_the_trial_is_kept(self, client: Client, master: FakeMaster, tmp_path: Path) -> None:
+        master.add_checkpoint("c", files={"metadata.json": b'{"mine": 1}'})
+
+        folder = client.get_checkpoint("c").download(tmp_path / "c")
+
+        assert json.loads((folder / "metadata.json").read_text()) == {"mine": 1}
