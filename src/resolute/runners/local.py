@@ -25,12 +25,13 @@ from resolute.runners.process_env import process_env
 from resolute.runners.rendering import render_gang, without_secrets
 from resolute.runners.shepherd.entrypoint import plain_python
 from resolute.runners.shepherd.identity import identity_of
+from resolute.runners.shepherd.orders import FORCE_SIGNAL
 from resolute.runners.shepherd.run_directory import Exit, RunDirectory
-from resolute.runners.shepherd.session import FORCE_SIGNAL
 from resolute.runners.slots import host_name, local_node
 from resolute.runners.zygote import BOOT_SCRIPT, ZygotePool, spawn
 
-WARM_MODULES = ("numpy.random", "torch")
+WARM_MODULES = ("numpy.random", "torch", "resolute.training.core", "resolute.pytorch")
+"""What trials are likely to import; what an environment lacks is left out."""
 _CAN_BE_WARM = sys.platform == "linux"
 _LOST = GangStatus(
     is_lost=True,

@@ -67,14 +67,14 @@ def serve(descriptor: int, modules: list[str]) -> None:
 def _fork_until_alone(
     channel: socket.socket, own: dict[str, Any], own_env: dict[str, str], base_path: list[str]
 ) -> None:
-    in_process = functools.partial(own["python_child"].run_python, base_path=base_path)
+    warmth = own["session"].Warmth(own_env, functools.partial(own["python_child"].run_python, base_path=base_path))
     while message := channel.recv(_LONGEST_MESSAGE):
         pid = os.fork()
         if pid == 0:
             channel.close()
             run = own["run_directory"].RunDirectory(Path(message.decode()))
             _detach(run.path)
-            own["session"].shepherd(run, own_env=own_env, in_process=in_process)
+            own["session"].shepherd(run, warmth)
             os._exit(0)
         channel.send(str(pid).encode())
     os._exit(0)

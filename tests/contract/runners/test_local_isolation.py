@@ -45,7 +45,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 @needs_root
 def test_a_full_disk_neither_kills_a_trial_nor_hides_its_end(bench: Any, small_disk: Path, tmp_path: Path) -> None:
     runner = LocalRunner(home=tmp_path, slots=2, node_id="here", warm=False)
-    script = f"seq 1 200000; touch {tmp_path}/ended; while [ ! -e {tmp_path}/go ]; do sleep 0.02; done; echo last"
+    script = f"seq 1 1000000; touch {tmp_path}/ended; while [ ! -e {tmp_path}/go ]; do sleep 0.02; done; echo last"
     gang = bench.gang("a", script, log_path=str(small_disk / "log"))
     fill(small_disk)
 

@@ -26,7 +26,7 @@ print(json.dumps({
     "sigchld": str(signal.getsignal(signal.SIGCHLD)), "mask": sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])),
     "threads": threading.active_count(), "stdin": sys.stdin.read(), "leads_session": os.getsid(0) == os.getpid(),
     "env": {k: v for k, v in sorted(os.environ.items()) if k not in ("_", "PWD", "OLDPWD", "SHLVL")},
-    "encodings": [sys.stdout.encoding, sys.stderr.errors, sys.stdin.encoding], "resolute": "resolute" in sys.modules,
+    "encodings": [sys.stdout.encoding, sys.stderr.errors, sys.stdin.encoding],
     "descriptors": len(os.listdir("/proc/self/fd")), "bytecode": sys.dont_write_bytecode,
 }, indent=1))
 """

@@ -34,7 +34,7 @@ def run_python(command: PythonCommand, env: dict[str, str], *, base_path: list[s
     _open_streams()
     _set_arguments(command, base_path)
     _refresh_random_state()
-    _raise_threads(int(env.get("OMP_NUM_THREADS", "1")))
+    _raise_threads(_thread_count(env.get("OMP_NUM_THREADS", "")))
     _run_sitecustomize(env)
     main = types.ModuleType("__main__")
     vars(main)["__builtins__"] = __builtins__
@@ -48,6 +48,7 @@ def _reset_signals() -> None:
     for number in (signal.SIGTERM, signal.SIGUSR2, signal.SIGCHLD, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
 
 def _set_environment(env: dict[str, str]) -> None:
@@ -93,6 +94,12 @@ def _refresh_random_state() -> None:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.default_generator.seed()
+
+
+def _thread_count(omp_num_threads: str) -> int:
+    """OpenMP allows one number per level of nesting; the first counts."""
+    first = omp_num_threads.partition(",")[0].strip()
+    return int(first) if first.isdigit() else 1
 
 
 def _raise_threads(count: int) -> None:

@@ -34,6 +34,8 @@ class TaskLog:
 
     def append(self, records: bytes) -> None:
         """Never raises and never blocks on anything but the disk."""
+        if not records:
+            return
         notice = self._notice()
         content = notice + records
         written = self._put(content)
