@@ -106,8 +106,12 @@ def _open_sqlite(path: Path, *, query_only: bool) -> sqlite3.Connection:
     ]
     if query_only:
         pragmas = [*pragmas[1:], "PRAGMA query_only = ON"]
-    for pragma in pragmas:
-        connection.execute(pragma)
+    try:
+        for pragma in pragmas:
+            connection.execute(pragma)
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
 
 
