@@ -22,7 +22,7 @@ from resolute.client.experiment import Experiment
 
 EXAMPLES = Path(__file__).parent
 STEPS = [
-    ("A plain PyTorch script", "quickstart", "plain.yaml"),
+    ("A plain PyTorch script", "quickstart", "const.yaml"),
     ("A trial that crashes and goes on from its checkpoint", "quickstart", "crash.yaml"),
     ("A search that stops the weak half early", "quickstart", "search.yaml"),
 ]

@@ -31,7 +31,7 @@ class Master:
         self._process: subprocess.Popen[bytes] | None = None
         self._token = ""
 
-    def start(self, *, timeout_s: float = 20) -> float:
+    def start(self, *, timeout_s: float = 90) -> float:
         """Seconds until it answered."""
         command = [sys.executable, "-m", "resolute.cli.main", "up", "--port", str(self.port), "--home", str(self.home)]
         began = time.monotonic()
