@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from resolute.domain.allocation import Allocation, AllocationState, NodeShare
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
@@ -449,6 +449,8 @@ class GangStatus:
     reason: str = ""
     is_lost: bool = False
     """The runner knows nothing of it any more (machine rebooted): neither running nor a known exit."""
+    is_final: bool = False
+    """Another try would end the same way: its environment cannot be built, its context cannot be unpacked."""
 
 
 class Runner(Protocol):
@@ -471,6 +473,14 @@ class Runner(Protocol):
 
     def close(self, *, stop_gangs: bool) -> None:
         """Let go. Gangs live on unless `stop_gangs`."""
+
+
+@runtime_checkable
+class Forgets(Protocol):
+    """A power some runners have: giving back what an ended gang left behind."""
+
+    def forget(self, handle: str) -> None:
+        """Remove its working directory and the like. Unknown or running handles are ignored."""
 
 
 Clock = Callable[[], datetime]

@@ -8,6 +8,7 @@ from resolute.domain.verdict import Exit
 from resolute.engine.exits import allocation_ended
 from resolute.engine.notices import tell
 from resolute.engine.platform import Platform
+from resolute.engine.ports import Forgets, GangStatus
 
 DEAF_AFTER = timedelta(seconds=75)
 """A trial that listens for preemption asks at least once a minute; one silent for longer will never hear it."""
@@ -24,13 +25,20 @@ def reap(platform: Platform, *, since: datetime) -> int:
     for allocation in started:
         status = statuses.get(allocation.handle or "")
         if status is not None and (status.exit_code is not None or status.is_lost):
-            code = status.exit_code if status.exit_code is not None else -1
-            allocation_ended(platform, allocation.id, Exit(code=code, reason=status.reason, is_lost=status.is_lost))
-            platform.listeners.pop(allocation.id, None)
+            _bury(platform, allocation, status)
             ended += 1
         else:
             _hurry(platform, allocation, since)
     return ended
+
+
+def _bury(platform: Platform, allocation: Allocation, status: GangStatus) -> None:
+    code = status.exit_code if status.exit_code is not None else -1
+    exit = Exit(code=code, reason=status.reason, is_lost=status.is_lost)
+    allocation_ended(platform, allocation.id, exit, is_final=status.is_final)
+    platform.listeners.pop(allocation.id, None)
+    if allocation.handle is not None and isinstance(platform.runner, Forgets):
+        platform.runner.forget(allocation.handle)
 
 
 def _hurry(platform: Platform, allocation: Allocation, since: datetime) -> None:
