@@ -1,5 +1,6 @@
 """A full disk: a clear error, nothing corrupt, and work goes on when there is space again."""
 
+import contextlib
 import subprocess
 import time
 from collections.abc import Iterator
@@ -56,14 +57,11 @@ def test_a_full_disk_is_told_and_survived(small_disk: Path, make_master) -> None
 
 
 def _fill(path: Path) -> None:
-    with path.open("wb") as file:
+    with path.open("wb", buffering=0) as file:
         for size in (1 << 20, 4096, 1):
-            try:
-                while True:
-                    file.write(bytes(size))
-                    file.flush()
-            except OSError:
-                continue
+            with contextlib.suppress(OSError):
+                while file.write(bytes(size)):
+                    pass
 
 
 def _create_while_full(master) -> httpx.Response:
