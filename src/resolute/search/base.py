@@ -27,7 +27,7 @@ from resolute.search.events import (
 )
 from resolute.search.objective import WORST, Objective
 from resolute.search.pareto import best_first
-from resolute.search.roll import CANCELED, CLOSED, FAILED, INVALID, STOPPING, Roll
+from resolute.search.roll import CANCELED, CLOSED, FAILED, INVALID, RUNNING, STOPPING, Roll
 from resolute.search.space import Assignment, Space
 
 SNAPSHOT_VERSION = 1
@@ -44,6 +44,8 @@ class BracketView:
 
 class BaseSearcher(ABC):
     needs_free_parameter = True
+    waking: frozenset[str] = frozenset({FAILED, CANCELED})
+    """How a trial must have ended to train on when the search is reopened."""
 
     def __init__(self, searcher: Mapping[str, Any], space: Space, dice: Dice) -> None:
         self._space = space
@@ -114,7 +116,16 @@ class BaseSearcher(ABC):
         self._load_state(snapshot["state"])
 
     def reopen(self, searcher: Mapping[str, Any]) -> None:
-        """Go on after the end with the larger budget of `searcher`; the next SearchStarted creates what it allows."""
+        """Go on after the end with the larger budget of `searcher`; the next SearchStarted creates what it allows.
+
+        Trials that failed or were cancelled train on, as the engine lets them; those that were done stay done.
+        """
+        for trial, status in enumerate(self._roll.status):
+            if status in self.waking:
+                self._roll.mark(trial, RUNNING)
+                self._woken(trial)
+            elif status == STOPPING:
+                self._roll.mark(trial, CLOSED)
         self._add_budget(searcher)
         self._is_started = False
         self._is_over = False
@@ -151,6 +162,9 @@ class BaseSearcher(ABC):
 
     def _add_budget(self, searcher: Mapping[str, Any]) -> None:  # noqa: B027 - most were built with the new budget
         """Take over a larger `max_trials` after `load`."""
+
+    def _woken(self, trial: int) -> None:  # noqa: B027 - only searchers with rungs keep what a failure left behind
+        """A trial that had ended trains again."""
 
     def _is_exhausted(self) -> bool:
         """Every hook creates what may be created at once, so a search with no open trial has none to come."""

@@ -7,7 +7,7 @@ from resolute.domain.errors import InvalidConfig, NotSupported
 from resolute.search.base import DEFAULT_CONCURRENCY, BaseSearcher
 from resolute.search.dice import Dice
 from resolute.search.events import Outcome, Shutdown
-from resolute.search.roll import CLOSED, FAILED, INVALID
+from resolute.search.roll import CANCELED, CLOSED, FAILED, INVALID
 from resolute.search.space import Space
 
 _INVALID_LIMIT = 10
@@ -48,6 +48,8 @@ class SingleSearcher(RandomSearcher):
     """One trial; free parameters are drawn once."""
 
     needs_free_parameter = False
+    # Its one trial may be given a longer training after it was done.
+    waking = frozenset({CLOSED, FAILED, CANCELED, INVALID})
 
     def __init__(self, searcher: Mapping[str, Any], space: Space, dice: Dice) -> None:
         super().__init__({**searcher, "max_trials": 1}, space, dice)
@@ -66,6 +68,7 @@ class GridSearcher(BaseSearcher):
         _check_counts(space)
         self._max_concurrent = int(searcher.get("max_concurrent_trials", DEFAULT_CONCURRENCY))
         self._grid = space.grid()
+        self._points = len(self._grid)
 
     def _begin(self, outcome: Outcome) -> None:
         places = self._max_concurrent or len(self._grid)
@@ -78,8 +81,18 @@ class GridSearcher(BaseSearcher):
     def _ended(self, trial: int, outcome: Outcome) -> None:
         self._begin(outcome)
 
+    def _state(self) -> dict[str, Any]:
+        return {"points": self._points}
+
+    def _load_state(self, state: Mapping[str, Any]) -> None:
+        self._points = state["points"]
+
     def _add_budget(self, searcher: Mapping[str, Any]) -> None:
-        raise NotSupported("A grid search has tried every combination. To try more, start a search with a finer grid.")
+        if self._points != len(self._grid):
+            raise NotSupported(
+                f"The grid had {self._points} points and now has {len(self._grid)}; a search cannot change its grid. "
+                "Start a new one."
+            )
 
     def _share_done(self) -> float:
         ended = len(self._roll.ids) - len(self._roll.open)

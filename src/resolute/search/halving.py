@@ -179,6 +179,9 @@ class StoppingHalving(HalvingSearcher):
     def _in_training(self) -> int:
         return self._roll.count("r")
 
+    def _woken(self, trial: int) -> None:
+        self._brackets[self._bracket_of[trial]].rungs[self._rung_of[trial]].remove(trial)
+
 
 class PromotionHalving(HalvingSearcher):
     def __init__(self, searcher: Mapping[str, Any], space: Space, dice: Dice) -> None:
@@ -271,6 +274,12 @@ class PromotionHalving(HalvingSearcher):
                 if trial not in rung.promoted:
                     self._waiting.discard(trial)
                     self._stop(trial, outcome)
+
+    def _woken(self, trial: int) -> None:
+        rung = self._brackets[self._bracket_of[trial]].rungs[self._rung_of[trial]]
+        rung.remove(trial)
+        rung.outstanding += 1
+        self._waiting.discard(trial)
 
     def _in_training(self) -> int:
         return sum(rung.outstanding for bracket in self._brackets for rung in bracket.rungs)

@@ -15,11 +15,14 @@ from resolute.search.events import Outcome, Shutdown, TrainTo
 from resolute.search.objective import WORST
 from resolute.search.parameter import Parameter
 from resolute.search.pareto import best_first
-from resolute.search.roll import INVALID
+from resolute.search.roll import CLOSED, INVALID
 from resolute.search.space import Assignment, Space
 
 
 class PopulationSearcher(BaseSearcher):
+    # A population that goes on begins anew; what is left of the old one is no member.
+    waking = frozenset()
+
     def __init__(self, searcher: Mapping[str, Any], space: Space, dice: Dice) -> None:
         super().__init__(searcher, space, dice)
         self._size = int(searcher["population_size"])
@@ -124,6 +127,8 @@ class PopulationSearcher(BaseSearcher):
         return (self._round + len(self._results) / self._size) / self._rounds
 
     def _add_budget(self, searcher: Mapping[str, Any]) -> None:
+        for trial in sorted(self._roll.open):
+            self._roll.mark(trial, CLOSED)
         self._members, self._results = [], {}
         self._rounds += self._round
 

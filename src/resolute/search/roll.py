@@ -39,9 +39,11 @@ class Roll:
         self._counts[self.status[trial]] -= 1
         self._counts[status] += 1
         self.status[trial] = status
-        if status not in _OPEN:
-            self.open.discard(trial)
-            self.partial.pop(trial, None)
+        if status in _OPEN:
+            self.open.add(trial)
+            return
+        self.open.discard(trial)
+        self.partial.pop(trial, None)
 
     def count(self, status: str) -> int:
         return self._counts[status]

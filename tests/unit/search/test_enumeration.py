@@ -120,12 +120,36 @@ def test_a_grid_without_count_is_refused() -> None:
         new_searcher(section("grid"), RATE, 3)
 
 
-def test_a_grid_cannot_be_extended() -> None:
+def test_a_grid_cannot_change_its_points() -> None:
     searcher = new_searcher(section("grid"), GRID, 3)
-    searcher.handle(SearchStarted())
+    finer = GRID | {"b": {"type": "int", "minval": 1, "maxval": 9, "count": 9}}
 
-    with pytest.raises(NotSupported, match="finer grid"):
-        extend_searcher(section("grid"), GRID, searcher.snapshot())
+    with pytest.raises(NotSupported, match="had 6 points and now has 18"):
+        extend_searcher(section("grid"), finer, searcher.snapshot())
+
+
+def test_a_reopened_grid_waits_for_the_points_that_failed() -> None:
+    searcher = new_searcher(section("grid"), GRID, 3)
+    trials = created(searcher.handle(SearchStarted()))
+    searcher.handle(TrialExitedEarly(trials[0].request_id, ExitReason.ERRORED))
+    for trial in trials[1:]:
+        searcher.handle(TrialClosed(trial.request_id))
+
+    again = extend_searcher(section("grid"), GRID, searcher.snapshot())
+
+    assert again.handle(SearchStarted()).actions == []
+    assert again.handle(TrialClosed(trials[0].request_id)).actions == [Shutdown()]
+
+
+def test_a_single_trial_that_was_done_can_train_on() -> None:
+    searcher = new_searcher(section("single"), RATE, 3)
+    (trial,) = created(searcher.handle(SearchStarted()))
+    searcher.handle(TrialClosed(trial.request_id))
+
+    again = extend_searcher(section("single"), RATE, searcher.snapshot())
+
+    assert again.handle(SearchStarted()).actions == []
+    assert again.handle(TrialClosed(trial.request_id)).actions == [Shutdown()]
 
 
 @pytest.mark.parametrize(("smaller", "value"), [(True, 0.1), (False, 0.99)])

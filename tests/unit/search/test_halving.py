@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from resolute.search import new_searcher
+from resolute.search import extend_searcher, new_searcher
 from resolute.search.events import (
     CreateTrial,
     ExitReason,
@@ -307,6 +307,21 @@ def test_a_space_of_invalid_points_is_given_up() -> None:
 
     assert said == [("shutdown", True)]
     assert trial == 99
+
+
+@pytest.mark.parametrize("stop_once", [True, False])
+def test_a_failed_trial_that_is_woken_no_longer_counts_as_the_worst(stop_once: bool) -> None:
+    config = {"name": "async_halving", "metric": "loss", "max_length": {"epochs": 9}, "divisor": 3, "num_rungs": 3}
+    config |= {"max_trials": 1, "stop_once": stop_once}
+    search = Search(**config)
+    search.exit(0)
+
+    again = extend_searcher(config, SPACE, search.searcher.snapshot())
+
+    assert again.handle(SearchStarted()).actions == []
+    assert again.bracket_views()[0].reached == (0, 0, 0)
+    again.handle(Validated(search.ids[0], 1, {"loss": 0.5}))
+    assert again.bracket_views()[0].reached == (1, 0, 0)
 
 
 def test_all_failed_is_a_failed_search() -> None:
