@@ -60,7 +60,11 @@ def set_gc_policy(
         "saveTrialBest": save_trial_best,
         "saveTrialLatest": save_trial_latest,
     }
-    _update(run, experiment_id, "checkpoint policy", policy, checkpointStorage=policy)
+    kept = (
+        f"keep the best {save_experiment_best} of all, and of each trial "
+        f"the best {save_trial_best} and the newest {save_trial_latest}"
+    )
+    _update(run, experiment_id, "checkpoint policy", kept, checkpointStorage=policy)
 
 
 @command(label_app, "add")

@@ -18,7 +18,8 @@ def list_slots(run: Run) -> None:
     slots = [
         {**slot, "agentId": a["id"]} for a in run.client.cluster.agents() for slot in (a.get("slots") or {}).values()
     ]
-    names = {t.get("allocationId"): t.get("name") for t in run.client.cluster.tasks().values()}
+    tasks = run.client.cluster.tasks().values()
+    names = {task.get(key): task.get("name") for task in tasks for key in ("taskId", "allocationId")}
     run.show(("Agent", "Slot", "Type", "Device", "Enabled", "Draining", "Task"), [_row(s, names) for s in slots], slots)
 
 

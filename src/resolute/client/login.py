@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from resolute.client.credentials import TokenStore
 from resolute.client.session import Session
-from resolute.domain.errors import ResoluteError, Unauthenticated
+from resolute.domain.errors import Forbidden, ResoluteError, Unauthenticated
 
 DEFAULT_USER = "determined"
 _SALT = "GubPEmmotfiK9TMD6Zdw"
@@ -19,7 +19,12 @@ def hashed(password: str) -> str:
 def log_in(session: Session, user: str, password: str) -> str:
     """A fresh token. Raises Unauthenticated or Forbidden with the master's sentence."""
     body = {"username": user, "password": hashed(password), "isHashed": True}
-    return str(session.call("POST", "/api/v1/auth/login", body=body, is_open=True)["token"])
+    try:
+        return str(session.call("POST", "/api/v1/auth/login", body=body, is_open=True)["token"])
+    except (Forbidden, Unauthenticated) as problem:
+        raise type(problem)(
+            f"{session.master} refused user {user!r}: {problem}. Check the name and the password."
+        ) from problem
 
 
 class Credentials:
