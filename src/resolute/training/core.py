@@ -22,6 +22,7 @@ from resolute.training.environment import Place, TrialEnvironment, read_place, r
 from resolute.training.master import Master, RestMaster
 from resolute.training.metrics import check_group, check_metrics, check_steps
 from resolute.training.offline import CHECKPOINTS, LocalMaster
+from resolute.training.profiling import Profiler
 from resolute.training.reports import ReportQueue
 from resolute.training.stopping import StopAgreement, StopWatcher
 
@@ -85,6 +86,7 @@ class Run:
         self._groups: set[str] = set()
         self._validated: set[str] = set()
         self._is_joined = False
+        self._profiler: Profiler | None = None
 
     # ------------------------------------------------------------------------------------------------ saying
 
@@ -181,7 +183,15 @@ class Run:
     def close(self) -> None:
         self._close(is_clean=True)
 
+    def _start_profiling(self, node: str) -> None:
+        """One per node; samples travel with the metrics."""
+        if self.place.local_rank == 0:
+            self._profiler = Profiler(self._put, node)
+            self._profiler.start()
+
     def _close(self, *, is_clean: bool) -> None:
+        if self._profiler is not None:
+            self._profiler.close()
         try:
             self.checkpoint.close()
             is_complete = is_clean and not self._watcher.requested
@@ -237,7 +247,10 @@ def _on_cluster(place: Place, trial: TrialEnvironment, hparams: dict[str, Any]) 
     )
     name_base = f"{trial.master}/{trial.experiment_id}/{trial.trial_id}/{trial.allocation_id}/{place.restart}"
     latest = _newest(master) if place.restart else trial.latest_checkpoint
-    return _assemble(master, trial.storage, facts, place, name_base, latest)
+    run = _assemble(master, trial.storage, facts, place, name_base, latest)
+    if (trial.config.get("profiling") or {}).get("enabled"):
+        run._start_profiling(trial.agent_id or "node")
+    return run
 
 
 def _newest(master: Master) -> str | None:

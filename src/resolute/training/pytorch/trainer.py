@@ -271,7 +271,9 @@ class Trainer:
     def _time_metric(self) -> dict[str, int]:
         """Some searchers count time by a metric that must travel with each validation."""
         searcher = self.run.config.get("searcher") or {}
-        name = searcher.get("time_metric")
+        length = searcher.get("max_length")
+        in_epochs = isinstance(length, dict) and "epochs" in length and searcher.get("name") != "single"
+        name = "epochs" if in_epochs else searcher.get("time_metric")
         values = {"batches": self.context.steps, "epochs": self.context.epoch}
         return {name: values[name]} if name in values else {}
 

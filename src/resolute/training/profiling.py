@@ -1,0 +1,157 @@
+"""What the machine does while a trial trains: processor, memory, disk, network and GPU, sampled by one slow thread.
+
+Values are nested under the node's name, so that several nodes can report beside one another. The x-axis of these groups
+is whole seconds since the run began, not batches: a machine is also busy between two batches.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import psutil
+
+_log = logging.getLogger("resolute")
+_GIGABYTE = 1e9
+
+Put = Callable[[tuple[str, int, float, dict[str, Any]]], None]
+
+
+class Probe(Protocol):
+    """Reads one part of the machine. `sample` returns values since the last call."""
+
+    group: str
+
+    def sample(self, elapsed_s: float) -> dict[str, Any]: ...
+
+
+class Profiler:
+    """Samples every `period_s` until closed. One per node."""
+
+    def __init__(self, put: Put, node: str, *, period_s: float = 1.0, probes: list[Probe] | None = None) -> None:
+        self._put = put
+        self._node = node
+        self._period_s = period_s
+        self._probes = find_probes() if probes is None else probes
+        self._closing = threading.Event()
+        self._started = time.monotonic()
+        self._thread = threading.Thread(target=self._run, name="resolute-profiler", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closing.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=5.0)
+
+    def sample(self, elapsed_s: float) -> None:
+        seconds = int(time.monotonic() - self._started)
+        for probe in self._probes:
+            try:
+                values = probe.sample(elapsed_s)
+            except Exception as error:  # A driver may go away; training must not.
+                _log.warning("Profiling of %s has stopped: %s", probe.group, error)
+                self._probes = [other for other in self._probes if other is not probe]
+                continue
+            self._put((probe.group, seconds, time.time(), {self._node: values}))
+
+    def _run(self) -> None:
+        last = time.monotonic()
+        while not self._closing.wait(self._period_s):
+            now = time.monotonic()
+            self.sample(now - last)
+            last = now
+
+
+def find_probes() -> list[Probe]:
+    probes: list[Probe] = [CpuProbe(), MemoryProbe(), DiskProbe(), NetworkProbe()]
+    gpu = GpuProbe.find()
+    return [*probes, gpu] if gpu is not None else probes
+
+
+class CpuProbe:
+    group = "cpu"
+
+    def __init__(self) -> None:
+        psutil.cpu_percent()  # The first call only sets the mark.
+
+    def sample(self, elapsed_s: float) -> dict[str, Any]:
+        return {"cpu_util_simple": psutil.cpu_percent()}
+
+
+class MemoryProbe:
+    group = "memory"
+
+    def sample(self, elapsed_s: float) -> dict[str, Any]:
+        memory = psutil.virtual_memory()
+        return {"memory_free": memory.available / _GIGABYTE, "memory_used": memory.used / _GIGABYTE}
+
+
+class DiskProbe:
+    group = "disk"
+
+    def __init__(self) -> None:
+        self._last = self._read()
+
+    def sample(self, elapsed_s: float) -> dict[str, Any]:
+        before, self._last = self._last, self._read()
+        reads, writes, operations = (now - then for now, then in zip(self._last, before, strict=True))
+        return {
+            "disk_throughput_read": reads / elapsed_s,
+            "disk_throughput_write": writes / elapsed_s,
+            "disk_iops": operations / elapsed_s,
+        }
+
+    @staticmethod
+    def _read() -> tuple[int, int, int]:
+        counters = psutil.disk_io_counters()
+        if counters is None:
+            return 0, 0, 0
+        return counters.read_bytes, counters.write_bytes, counters.read_count + counters.write_count
+
+
+class NetworkProbe:
+    group = "network"
+
+    def __init__(self) -> None:
+        self._last = psutil.net_io_counters()
+
+    def sample(self, elapsed_s: float) -> dict[str, Any]:
+        before, self._last = self._last, psutil.net_io_counters()
+        return {
+            "net_throughput_sent": (self._last.bytes_sent - before.bytes_sent) / elapsed_s,
+            "net_throughput_recv": (self._last.bytes_recv - before.bytes_recv) / elapsed_s,
+        }
+
+
+class GpuProbe:
+    """Utilisation (percent) and memory (bytes) of each NVIDIA GPU, through the driver's own library."""
+
+    group = "gpu"
+
+    def __init__(self, nvml: Any) -> None:
+        self._nvml = nvml
+        handles = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
+        self._gpus = {str(nvml.nvmlDeviceGetUUID(handle)): handle for handle in handles}
+
+    @staticmethod
+    def find() -> "GpuProbe | None":
+        """None without the library, the driver or a GPU."""
+        try:
+            import pynvml
+
+            pynvml.nvmlInit()
+            probe = GpuProbe(pynvml)
+        except Exception:  # Absent in any of several ways, each with an exception of its own.
+            return None
+        return probe if probe._gpus else None
+
+    def sample(self, elapsed_s: float) -> dict[str, Any]:
+        values = {}
+        for uuid, handle in self._gpus.items():
+            memory = self._nvml.nvmlDeviceGetMemoryInfo(handle)
+            utilisation = self._nvml.nvmlDeviceGetUtilizationRates(handle)
+            values[uuid] = {"gpu_util": utilisation.gpu, "gpu_free_memory": memory.free, "gpu_used_memory": memory.used}
+        return values
