@@ -25,7 +25,7 @@ def report_metrics(platform: Platform, reports: Sequence[MetricReport]) -> int:
     for report in reports:
         _check_group(report.group)
     with flow(platform) as current:
-        trials = {report.trial_id: current.tx.trials.get(report.trial_id) for report in reports}
+        trials = {trial_id: current.tx.trials.get(trial_id) for trial_id in {report.trial_id for report in reports}}
         for report in reports:
             check_run(trials[report.trial_id], report.run_id)
         fresh = [r for r in reports if r.group == VALIDATION and _is_new(current, r)]

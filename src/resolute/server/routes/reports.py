@@ -6,7 +6,6 @@ when they are durable.
 
 import json
 import math
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -19,6 +18,7 @@ from resolute.domain.errors import Forbidden, InvalidInput
 from resolute.domain.metric import TRAINING, VALIDATION, MetricReport
 from resolute.engine import reports as engine
 from resolute.engine import trials
+from resolute.engine.platform import Platform
 from resolute.server.auth import Caller, PlatformOf
 from resolute.spec.wire import metrics as wire_metrics
 from resolute.spec.wire import trials as wire
@@ -27,18 +27,19 @@ from resolute.spec.wire.base import Empty, parse_number
 router = APIRouter(tags=["reports"])
 
 _DONE = b"{}"
+_PLAIN = frozenset({float, int})
 
 
 class _Metrics(msgspec.Struct, rename="camel"):
-    avg_metrics: dict[str, Any] = {}
+    avg_metrics: dict[str, Any]
     batch_metrics: list[dict[str, Any]] | None = None
 
 
 class _TrialMetrics(msgspec.Struct, rename="camel"):
+    metrics: _Metrics
     trial_run_id: int = 0
     steps_completed: int | None = None
     report_time: datetime | None = None
-    metrics: _Metrics = msgspec.field(default_factory=_Metrics)
 
 
 class _Report(msgspec.Struct):
@@ -83,7 +84,7 @@ async def report_trial_metrics(trial_id: int, request: Request, platform: Platfo
         steps_completed=given.steps_completed or 0,
         report_time=given.report_time or platform.clock(),
         metrics=_numbers(given.metrics.avg_metrics),
-        batch_metrics=[_numbers(batch) for batch in given.metrics.batch_metrics or ()] or None,
+        batch_metrics=_batches(given.metrics),
     )
     await run_in_threadpool(engine.report_metrics, platform, [report])
     return _done()
@@ -96,7 +97,12 @@ async def report_trial_metrics(trial_id: int, request: Request, platform: Platfo
 )
 async def report_metrics_batch(trial_id: int, request: Request, platform: PlatformOf) -> Response:
     """Many reports in one durable write; all are stored or none."""
-    body = _decoded(_decode_batch, await request.body())
+    await run_in_threadpool(_store_batch, platform, trial_id, await request.body())
+    return _done()
+
+
+def _store_batch(platform: Platform, trial_id: int, content: bytes) -> None:
+    """Off the event loop: a large batch takes milliseconds to parse."""
     now = platform.clock()
     reports = [
         MetricReport(
@@ -106,11 +112,11 @@ async def report_metrics_batch(trial_id: int, request: Request, platform: Platfo
             steps_completed=each.steps_completed,
             report_time=each.report_time or now,
             metrics=_numbers(each.metrics.avg_metrics),
+            batch_metrics=_batches(each.metrics),
         )
-        for each in body.reports
+        for each in _decoded(_decode_batch, content).reports
     ]
-    await run_in_threadpool(engine.report_metrics, platform, reports)
-    return _done()
+    engine.report_metrics(platform, reports)
 
 
 @router.post("/api/v1/trials/{trial_id}/training_metrics")
@@ -155,10 +161,14 @@ def _decoded_leniently(decode: Any, content: bytes) -> Any:
         raise InvalidInput(f"The report is not JSON: {error}.") from error
 
 
-def _numbers(metrics: Mapping[str, Any]) -> dict[str, Any]:
+def _batches(metrics: _Metrics) -> list[dict[str, Any]] | None:
+    return [_numbers(batch) for batch in metrics.batch_metrics] if metrics.batch_metrics else None
+
+
+def _numbers(metrics: dict[str, Any]) -> dict[str, Any]:
     """Spelled-out NaN and infinities as numbers, at any depth. Most reports have none and pass through."""
-    if all(type(value) is float or type(value) is int for value in metrics.values()):
-        return dict(metrics)
+    if _PLAIN.issuperset(map(type, metrics.values())):
+        return metrics
     return {name: _number(value) for name, value in metrics.items()}
 
 

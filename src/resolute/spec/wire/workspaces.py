@@ -34,6 +34,8 @@ class GetWorkspacesResponse(Wire):
 
 class WorkspaceResponse(Wire):
     workspace: Workspace
+    namespace_bindings: dict[str, JsonObject] = {}
+    """Always empty; clients loop over it."""
 
 
 class PostWorkspaceRequest(Request):
