@@ -127,10 +127,10 @@ def fingerprint(base: Interpreter, requirements: Sequence[str]) -> str:
 
 def _shared(base: Interpreter, requirements: Sequence[str]) -> tuple[str, ...]:
     asked = {re.split(r"[^A-Za-z0-9_.-]", line.strip(), maxsplit=1)[0].lower() for line in requirements}
+    if asked & set(_SHARED_WITH_PLATFORM):
+        return ()  # they only work in matching versions
     return tuple(
-        name
-        for name in _SHARED_WITH_PLATFORM
-        if name not in asked and any(Path(folder, name).is_dir() for folder in base.site_packages)
+        name for name in _SHARED_WITH_PLATFORM if any(Path(folder, name).is_dir() for folder in base.site_packages)
     )
 
 

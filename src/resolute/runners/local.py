@@ -150,7 +150,7 @@ class LocalRunner:
         is_alive = shepherd.is_alive if shepherd is not None else _is_starting(run)
         ended = run.exit()
         if ended is not None:
-            status = GangStatus(exit_code=ended.code, reason=ended.reason)
+            status = GangStatus(exit_code=ended.code, reason=ended.reason, is_final=ended.is_final)
             with self._lock:
                 self._ended[handle] = status
             return status

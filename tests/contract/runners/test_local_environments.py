@@ -113,7 +113,7 @@ def test_what_cannot_be_resolved_is_said_in_the_resolvers_words(bench: Any, cold
 
     status = bench.run(cold, gang)
 
-    assert status.exit_code == 125
+    assert (status.exit_code, status.is_final) == (125, True)
     assert "could not be built" in status.reason
     assert "/nowhere/x.whl" in status.reason
     assert "never" not in bench.text(gang)

@@ -86,7 +86,7 @@ def test_a_list_is_executed_without_a_shell(bench: Any, cold: LocalRunner) -> No
 def test_a_command_that_does_not_exist_ends_with_a_sentence(bench: Any, cold: LocalRunner) -> None:
     status = bench.run(cold, bench.gang("a", ("no-such-program", "x")))
 
-    assert status.exit_code == 127
+    assert (status.exit_code, status.is_final) == (127, True)
     assert "no-such-program" in status.reason
 
 
@@ -244,7 +244,7 @@ def test_a_hostile_model_definition_ends_the_gang_with_a_sentence(bench: Any, co
 
     status = bench.run(cold, gang)
 
-    assert status.exit_code == 125
+    assert (status.exit_code, status.is_final) == (125, True)
     assert "'../escaped' leads out of the archive" in status.reason
     assert bench.text(gang) == status.reason
     assert not (bench.home / "runs/a.1/escaped").exists()

@@ -50,12 +50,12 @@ def test_an_exit_is_recorded_with_its_reason_and_replaces_nothing_else(run: RunD
     before = run.exit()
     run.claim(ProcessIdentity(1, "a"))
 
-    run.record_exit(Exit(137, "ended by SIGKILL — “really”" * 500))
+    run.record_exit(Exit(137, "ended by SIGKILL — “really”" * 500, is_final=True))
 
     ended = run.exit()
     assert before is None
     assert ended is not None
-    assert ended.code == 137
+    assert (ended.code, ended.is_final) == (137, True)
     assert ended.reason.startswith("ended by SIGKILL — “really”")
 
 

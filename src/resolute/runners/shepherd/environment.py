@@ -14,10 +14,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from resolute.domain.errors import EnvironmentFailed
+from resolute.domain.errors import EnvironmentFailed, Unavailable
 
 _LOCK_TURN_S = 0.2
 _DECORATION = re.compile(r"[×╰─▶│├╭✘⚠]+|^\s*error:", re.MULTILINE)
+
+_MAY_PASS = re.compile(
+    r"error sending request|timed out|connection (reset|refused)|dns error|No space left", re.IGNORECASE
+)
 
 Execute = Callable[[list[str]], tuple[int, str]]
 """Runs a command with its output going to the task's log; gives exit code and what it wrote to standard error."""
@@ -98,10 +102,10 @@ def _checked(result: tuple[int, str], build: EnvironmentBuild) -> None:
     if code == 0:
         return
     sentence = " ".join(_DECORATION.sub(" ", complaint).split()) or f"uv ended with exit code {code}"
-    raise EnvironmentFailed(
-        f"The Python environment with {', '.join(build.requirements)} could not be built: {sentence[:1500]} "
-        "Correct environment.requirements."
-    )
+    what = f"The Python environment with {', '.join(build.requirements)} could not be built: {sentence[:1500]}"
+    if _MAY_PASS.search(sentence):
+        raise Unavailable(f"{what} Check the network and the disk, and try again.")
+    raise EnvironmentFailed(f"{what} Correct environment.requirements.")
 
 
 def _add_fallback(directory: Path, fallback: tuple[str, ...]) -> None:

@@ -24,12 +24,15 @@ from typing import Any
 from resolute.runners.shepherd.identity import NOBODY, ProcessIdentity
 
 _RESERVED_BYTES = 4096
+_LONGEST_REASON = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Exit:
     code: int
     reason: str = ""
+    is_final: bool = False
+    """Another try would end the same way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +116,7 @@ class RunDirectory:
 
     def record_exit(self, ended: Exit) -> None:
         """Atomic and durable. Raises OSError when the disk is full, leaving what was."""
-        reason = ended.reason[:2000]
-        content = json.dumps({"exit_code": ended.code, "reason": reason}).encode()
+        content = json.dumps({**asdict(ended), "reason": ended.reason[:_LONGEST_REASON]}).encode()
         # Written over the reserved bytes: this needs no new space where blocks are overwritten in place.
         descriptor = os.open(self._exit_draft, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         with open(descriptor, "wb") as file:
@@ -129,7 +131,7 @@ class RunDirectory:
             content = json.loads(self._exit.read_bytes())
         except FileNotFoundError:
             return None
-        return Exit(content["exit_code"], content["reason"])
+        return Exit(**content)
 
     @property
     def _exit_draft(self) -> Path:

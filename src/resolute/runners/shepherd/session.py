@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from resolute.domain.errors import ResoluteError
+from resolute.domain.errors import ResoluteError, Unavailable
 from resolute.domain.log import LogLevel
 from resolute.runners.context import unpack_context
 from resolute.runners.shepherd.entrypoint import PythonCommand, can_run_here, command_of, plain_python
@@ -53,7 +53,7 @@ def shepherd(run: RunDirectory, warmth: Warmth | None = None) -> None:
     except Stopped as stop:
         ended = Exit(stop.exit_code, "Stopped before its entrypoint ran.")
     except ResoluteError as error:
-        ended = Exit(PREPARATION_FAILED, str(error))
+        ended = Exit(PREPARATION_FAILED, str(error), is_final=not isinstance(error, Unavailable))
     except Exception as error:  # a bug or a broken disk: the gang must end with a sentence, not vanish
         ended = Exit(PREPARATION_FAILED, f"The run could not be prepared: {type(error).__name__}: {error}")
     if ended.code in (PREPARATION_FAILED, COMMAND_NOT_FOUND) and ended.reason:
@@ -142,8 +142,8 @@ class _Session:
         try:
             child = self._start(entrypoint)
         except OSError as error:
-            why = error.strerror or error
-            return Exit(COMMAND_NOT_FOUND, f"The entrypoint {entrypoint!r} could not be started: {why}.")
+            reason = f"The entrypoint {entrypoint!r} could not be started: {error.strerror or error}."
+            return Exit(COMMAND_NOT_FOUND, reason, is_final=isinstance(error, FileNotFoundError | PermissionError))
         code = self._follow(child)
         return Exit(code, explained(code))
 
