@@ -122,7 +122,8 @@ def _switching(count: int) -> float:
 def _unit(parameter: Parameter, assignment: Assignment) -> float:
     if parameter.name not in assignment:
         return _ABSENT
-    return min(max(parameter.to_unit(assignment[parameter.name]), 0.0), 1.0)
+    # Six digits are finer than any kernel, and a snapshot holds one such number per parameter and trial.
+    return round(min(max(parameter.to_unit(assignment[parameter.name]), 0.0), 1.0), 6)
 
 
 def _least_bandwidth(parameter: Parameter) -> float:

@@ -14,6 +14,7 @@ FAILED = "f"
 INVALID = "i"
 CANCELED = "x"
 _OPEN = frozenset({RUNNING, STOPPING})
+_ALL = RUNNING + STOPPING + CLOSED + FAILED + INVALID + CANCELED
 
 
 class Roll:
@@ -24,7 +25,7 @@ class Roll:
         self.open: set[int] = set()
         self.partial: dict[int, float] = {}
         """Share done of open trials."""
-        self._counts: dict[str, int] = dict.fromkeys("rscfix", 0)
+        self._counts: dict[str, int] = dict.fromkeys(_ALL, 0)
 
     def add(self, request_id: str) -> int:
         trial = len(self.ids)
@@ -65,10 +66,12 @@ class Roll:
 
     @classmethod
     def of_snapshot(cls, snapshot: Mapping[str, Any]) -> "Roll":
+        # In bulk: an engine restores the search at every event.
         roll = cls()
-        for request_id in snapshot["ids"]:
-            roll.add(request_id)
-        for trial, status in enumerate(snapshot["status"]):
-            roll.mark(trial, status)
+        roll.ids = list(snapshot["ids"])
+        roll.index = {request_id: trial for trial, request_id in enumerate(roll.ids)}
+        roll.status = list(snapshot["status"])
+        roll.open = {trial for trial, status in enumerate(roll.status) if status in _OPEN}
+        roll._counts = {status: snapshot["status"].count(status) for status in _ALL}
         roll.partial = {int(trial): share for trial, share in snapshot["partial"].items()}
         return roll
