@@ -1,4 +1,8 @@
-"""An experiment configuration in whichever form a user has it: YAML text, a file, or a dictionary."""
+"""An experiment configuration in whichever form a user has it: YAML text, a file, or a dictionary.
+
+YAML and the configuration's schema are loaded by the functions that need them: most commands never do, and they cost
+more than the rest of the client together.
+"""
 
 import io
 import re
@@ -6,10 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-
 from resolute.domain.errors import InvalidConfig, InvalidInput
-from resolute.spec.source import read_source
 
 Configuration = str | Path | dict[str, Any]
 
@@ -20,6 +21,8 @@ def as_yaml(config: Configuration) -> str:
         return _text_of(config)
     if isinstance(config, str):
         return config
+    from ruamel.yaml import YAML
+
     out = io.StringIO()
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = False
@@ -29,6 +32,8 @@ def as_yaml(config: Configuration) -> str:
 
 def as_dict(config: Configuration, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """The values, with `key=value` texts laid over them. Raises InvalidConfig naming file, line and fault."""
+    from resolute.spec.source import read_source
+
     source = read_source(as_yaml(config), filename=name_of(config), overrides=overrides)
     if source.problems:
         raise InvalidConfig(source.sentences(source.problems))

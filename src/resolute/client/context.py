@@ -5,11 +5,12 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING, Any
 
 from resolute.domain.errors import InvalidInput, TooLarge
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 LIMIT = 95 * 1024**2
 IGNORE_FILES = (".detignore", ".resoluteignore")
@@ -70,7 +71,7 @@ def _collect(model_dir: Path | str | None, include: Sequence[Path | str]) -> Ite
             yield from _walk(item, name, item, _spec(item))
 
 
-def _walk(folder: Path, prefix: PurePosixPath, root: Path, ignored: GitIgnoreSpec) -> Iterator[_Entry]:
+def _walk(folder: Path, prefix: PurePosixPath, root: Path, ignored: "GitIgnoreSpec") -> Iterator[_Entry]:
     """Folders before what is in them. A link to a file is read through; a link to a folder is not followed."""
     for source in sorted(folder.iterdir()):
         is_folder = source.is_dir()
@@ -84,7 +85,9 @@ def _walk(folder: Path, prefix: PurePosixPath, root: Path, ignored: GitIgnoreSpe
             yield from _walk(source, prefix / source.name, root, ignored)
 
 
-def _spec(root: Path) -> GitIgnoreSpec:
+def _spec(root: Path) -> "GitIgnoreSpec":
+    from pathspec import GitIgnoreSpec  # only packing needs it
+
     lines = list(ALWAYS_IGNORED)
     for name in IGNORE_FILES:
         file = root / name

@@ -36,6 +36,18 @@ def test_help_loads_neither_http_nor_rich_nor_any_group() -> None:
     assert done.stderr.strip() == "[]"
 
 
+def test_listing_loads_neither_yaml_nor_the_schema_of_configurations() -> None:
+    code = (
+        "import sys\n"
+        "import resolute.cli.experiment\n"
+        "print(sorted({'ruamel.yaml', 'pydantic', 'pathspec', 'resolute.spec'} & set(sys.modules)))\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"
+
+
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_every_command_loads_and_explains_itself(resolute: Any, name: str) -> None:
     outcome = resolute(name, "--help")
