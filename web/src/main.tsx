@@ -18,6 +18,8 @@ const client = new QueryClient({
     queries: {
       staleTime: 2000,
       refetchOnWindowFocus: false,
+      // What the browser thinks of its network says nothing about a server on this machine.
+      networkMode: "always",
       // A refusal stays a refusal; only silence is worth asking again, and the connection watch does that.
       retry: (failures, error) => failures < 1 && !(error instanceof ApiError),
     },

@@ -1,0 +1,184 @@
+"""The list of experiments, and the pages of one."""
+
+import re
+import tarfile
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+
+def test_the_list_filters_and_sorts_on_the_server(page: Page, work) -> None:
+    page.goto("experiments")
+    page.get_by_label("Filter by name").fill("rate-se")
+    expect(page.get_by_role("row", name="falling-loss")).to_have_count(0)
+
+    with page.expect_request(re.compile(r"sortBy=SORT_BY_NUM_TRIALS")) as asked:
+        page.get_by_role("button", name="Trials").click()
+
+    assert "name=rate-se" in asked.value.url
+    assert "orderBy=ORDER_BY_DESC" in asked.value.url
+    expect(page.get_by_role("row").filter(has_text="rate-search").first).to_be_visible()
+
+
+def test_a_hyperparameter_and_a_metric_can_be_columns(page: Page, work) -> None:
+    page.goto("experiments?name=falling-loss")
+
+    page.get_by_role("button", name="Columns").click()
+    page.get_by_label("dropout").check()
+    page.get_by_label("accuracy").check() if page.get_by_label("accuracy").count() else page.get_by_label(
+        "validation_loss"
+    ).check()
+    page.keyboard.press("Escape")
+
+    expect(page.get_by_role("columnheader", name="dropout")).to_be_visible()
+    expect(page.get_by_role("row").filter(has_text="falling-loss").first).to_contain_text("0.1")
+    expect(page.get_by_role("columnheader", name="validation_loss")).to_be_visible()
+
+
+def test_many_experiments_can_be_tagged_archived_and_compared_at_once(page: Page, work) -> None:
+    first, second = (work.start(steps=10, name="for-many") for _ in range(2))
+    for experiment in (first, second):
+        work.master.wait(experiment)
+    page.goto("experiments?name=for-many")
+    page.get_by_label("Select all shown").check()
+
+    page.get_by_role("button", name="Tag", exact=True).click()
+    page.get_by_label("Tags, separated by commas").fill("together")
+    page.get_by_role("button", name="Save tags").click()
+    expect(page.get_by_role("row").filter(has_text="together")).to_have_count(2)
+    page.get_by_role("button", name="Archive", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Archive").click()
+
+    expect(page.get_by_text("No experiment matches")).to_be_visible()
+    assert work.master.experiment(first)["archived"] is True
+    assert work.master.experiment(second)["labels"] == ["demo", "web", "together"]
+
+
+def test_curves_of_train_and_validation_share_a_chart(page: Page, work) -> None:
+    page.goto(f"experiments/{work.single}")
+
+    chart = page.get_by_role("figure", name="loss by step")
+    expect(chart).to_have_attribute("data-lines", "2")
+    expect(page.get_by_role("button", name="training loss")).to_be_visible()
+    expect(page.get_by_role("button", name="validation_loss")).to_be_visible()
+
+
+def test_the_axis_can_count_steps_epochs_or_time(page: Page, work) -> None:
+    page.goto(f"experiments/{work.single}")
+
+    for word, name in (("Epoch", "epoch"), ("Time", "time"), ("Step", "step")):
+        page.get_by_role("button", name=word, exact=True).click()
+        expect(page.get_by_role("figure", name=f"loss by {name}")).to_be_visible()
+
+
+def test_a_curve_grows_while_it_is_looked_at(page: Page, work) -> None:
+    experiment = work.start(steps=400, pause_s=0.05)
+    page.goto(f"experiments/{experiment}")
+    chart = page.get_by_role("figure", name="loss by step")
+    expect(chart).to_be_visible()
+    before = int(chart.get_attribute("data-points") or 0)
+
+    page.wait_for_function(
+        f"Number(document.querySelector('figure.chart').dataset.points) > {before} + 20", timeout=20_000
+    )
+
+    work.master.call("POST", f"/api/v1/experiments/{experiment}/kill")
+    expect(page.locator("h1")).to_contain_text("Canceled")
+
+
+def test_trials_come_best_first(page: Page, work) -> None:
+    page.goto(f"experiments/{work.search}/trials")
+
+    expect(page.locator("tbody tr").first).to_contain_text("Best")
+    cells = page.locator("tbody tr td:nth-child(4)").all_inner_texts()
+    values = [float(cell.replace("−", "-")) for cell in cells if cell != "–"]
+
+    assert len(values) >= 10
+    assert values == sorted(values)
+
+
+def test_the_search_has_its_pictures(page: Page, work) -> None:
+    page.goto(f"experiments/{work.search}/search")
+    expect(page.get_by_role("figure", name="validation_loss by step")).to_be_visible()
+
+    page.get_by_role("button", name="Parallel coordinates").click()
+    expect(page.get_by_role("img", name="Parallel coordinates").locator("canvas")).to_be_visible()
+    page.get_by_role("button", name="Scatter").click()
+    expect(page.get_by_role("img", name="validation_loss by rate").locator("canvas")).to_be_visible()
+    page.get_by_role("button", name="Heat map").click()
+    expect(page.get_by_role("img", name=re.compile("^Mean validation_loss")).locator("canvas").first).to_be_visible()
+    expect(page.get_by_text("Share of the differences")).to_be_visible()
+    expect(page.get_by_text("At each rung the best 1 in 4 go on")).to_be_visible()
+
+
+def test_a_range_of_parallel_coordinates_can_be_kept(page: Page, work) -> None:
+    page.goto(f"experiments/{work.search}/search")
+    page.get_by_role("button", name="Parallel coordinates").click()
+    picture = page.get_by_role("img", name="Parallel coordinates")
+    box = picture.bounding_box()
+    assert box is not None
+
+    page.mouse.move(box["x"] + 40, box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 40, box["y"] + 200, steps=6)
+    page.mouse.up()
+
+    expect(page.get_by_text(re.compile(r"\d+ of 24 trials kept"))).to_be_visible()
+
+
+def test_code_and_its_difference_from_another_experiment(page: Page, work) -> None:
+    other = work.master.create(
+        (Path(__file__).parent / "curves/single.yaml").read_text(), Path(__file__).parent, activate=False
+    )
+    page.goto(f"experiments/{work.single}/code")
+    page.get_by_role("treeitem", name="train.py").click()
+    expect(page.get_by_text("A model-free trainer for pictures")).to_be_visible()
+
+    page.get_by_label("Compare with experiment").fill(str(work.search))
+
+    expect(page.get_by_text("train.py is the same in both experiments")).to_be_visible()
+    work.master.call("POST", f"/api/v1/experiments/{other}/kill")
+
+
+def test_the_configuration_is_shown_as_submitted_and_as_resolved(page: Page, work) -> None:
+    page.goto(f"experiments/{work.single}/config")
+    expect(page.get_by_text("# One trial with fixed values.")).to_be_visible()
+
+    page.get_by_role("button", name="Resolved").click()
+
+    expect(page.get_by_text("scheduling_unit")).to_be_visible()
+    expect(page.get_by_text("# One trial with fixed values.")).to_be_hidden()
+
+
+def test_notes_are_markdown_and_are_kept(page: Page, work) -> None:
+    page.goto(f"experiments/{work.single}/notes")
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_label("Notes in markdown").fill("# Why\n\nIt *falls*, see `loss`. <script>alert(1)</script>")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("button", name="Edit")).to_be_visible()
+
+    page.reload()
+
+    expect(page.get_by_role("heading", name="Why")).to_be_visible()
+    expect(page.locator("em", has_text="falls")).to_be_visible()
+    expect(page.get_by_text("<script>alert(1)</script>")).to_be_visible()
+
+
+def test_a_checkpoint_can_be_downloaded(page: Page, work, tmp_path: Path) -> None:
+    page.goto(f"experiments/{work.single}/checkpoints")
+
+    with page.expect_download() as started:
+        page.get_by_role("button", name=re.compile("^Download")).first.click()
+    archive = tmp_path / "checkpoint.tar.gz"
+    started.value.save_as(archive)
+
+    with tarfile.open(archive) as opened:
+        assert opened.getnames()
+
+
+@pytest.mark.parametrize("path", ["experiments/999999", "trials/999999"])
+def test_what_does_not_exist_is_said_in_the_servers_words(page: Page, path: str) -> None:
+    page.goto(path)
+
+    expect(page.get_by_role("alert")).to_contain_text("not found: 999999")

@@ -1,0 +1,77 @@
+"""The page of a trial: metrics, hyperparameters, logs; and trials side by side."""
+
+from playwright.sync_api import Page, expect
+
+
+def test_a_trial_shows_its_metrics_and_hyperparameters(page: Page, work) -> None:
+    page.goto(f"trials/{work.trial_of(work.single)}")
+    expect(page.get_by_role("figure", name="loss by step")).to_have_attribute("data-lines", "2")
+
+    page.get_by_role("link", name="Hyperparameters").click()
+
+    expect(page.get_by_role("row", name="dropout 0.1")).to_be_visible()
+
+
+def test_a_trial_that_was_not_profiled_says_how_to_profile(page: Page, work) -> None:
+    page.goto(f"trials/{work.trial_of(work.single)}/profiler")
+
+    expect(page.get_by_text("profiling:", exact=False).or_(page.get_by_role("figure").first).first).to_be_visible()
+
+
+def test_a_log_has_its_colours_and_can_be_searched(page: Page, work) -> None:
+    page.goto(f"trials/{work.trial_of(work.single)}/logs")
+    log = page.get_by_role("log")
+    expect(log.get_by_text("accuracy 0.833")).to_be_visible()
+    coloured = log.get_by_text("accuracy 0.833").evaluate("node => getComputedStyle(node).color")
+    plain = log.get_by_text("step  200").evaluate("node => getComputedStyle(node).color")
+
+    page.get_by_label("Search in the log").fill("step  100")
+    page.keyboard.press("Enter")
+
+    assert coloured != plain
+    expect(log.locator(".log-line")).to_have_count(1)
+    expect(log.locator("mark")).to_have_text("step  100")
+
+
+def test_a_log_can_be_narrowed_to_warnings(page: Page, work) -> None:
+    page.goto(f"trials/{work.trial_of(work.single)}/logs")
+    expect(page.get_by_role("log").get_by_text("Training")).to_be_visible()
+
+    page.get_by_role("button", name="Level").click()
+    page.get_by_label("Warning").check()
+
+    expect(page.get_by_role("log").get_by_text("Training")).to_be_hidden()
+    expect(page.get_by_role("log").get_by_text("the learning rate is still").first).to_be_visible()
+
+
+def test_a_log_follows_a_running_trial(page: Page, work) -> None:
+    experiment = work.start(steps=2000, pause_s=0.02)
+    page.goto(f"experiments/{experiment}/logs")
+    log = page.get_by_role("log")
+    expect(log.get_by_text("step   10")).to_be_visible()
+
+    expect(log.get_by_text("step  150")).to_be_visible()
+
+    work.master.call("POST", f"/api/v1/experiments/{experiment}/kill")
+
+
+def test_trials_are_compared_by_what_differs(page: Page, work) -> None:
+    page.goto(f"experiments/{work.search}/trials")
+    rows = page.locator("tbody tr")
+    expect(rows.first).to_be_visible()
+    rows.nth(0).get_by_role("checkbox").check()
+    rows.nth(1).get_by_role("checkbox").check()
+
+    page.get_by_role("button", name="Compare").click()
+
+    expect(page.get_by_role("heading", name="Compare 2 trials")).to_be_visible()
+    table = page.get_by_role("table", name="Comparison")
+    expect(table.get_by_role("row").filter(has_text="rate")).to_be_visible()
+    expect(table.get_by_role("row").filter(has_text="pause_s")).to_have_count(0)
+    expect(page.get_by_role("figure", name="loss by step")).to_have_attribute("data-lines", "4")
+
+
+def test_experiments_are_compared_by_their_best_trials(page: Page, work) -> None:
+    page.goto(f"compare?experiments={work.single},{work.search}")
+
+    expect(page.get_by_role("heading", name="Compare 2 trials")).to_be_visible()
