@@ -1,16 +1,18 @@
 """From bytes in a pipe to records in a log: lines, progress bars, levels, ranks, and disks that fill up."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resolute.domain.log import LogLevel, LogLine, LogStream, decode_line, encode_line, guess_level
 from resolute.runners.shepherd.task_log import LONGEST_LINE_BYTES, OutputStream, TaskLog
 
 NOW_US = 1_700_000_000_000_000
+LEVELS = st.sampled_from(["", "ERROR: ", "WARN ", "[DEBUG] ", "FATAL "])
 PLAIN_TEXT = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]))
 
 
@@ -29,7 +31,8 @@ def texts(*chunks: bytes) -> list[str]:
     return [line.text for line in fed(*chunks)]
 
 
-@given(st.lists(PLAIN_TEXT), st.integers(min_value=1, max_value=20))
+@settings(deadline=None)
+@given(st.lists(st.builds(str.__add__, LEVELS, PLAIN_TEXT)), st.integers(min_value=1, max_value=20))
 def test_every_line_becomes_the_record_that_the_domain_describes(lines: list[str], size: int) -> None:
     content = "".join(f"{line}\n" for line in lines).encode()
     stream = OutputStream(LogStream.STDERR)
@@ -163,3 +166,14 @@ def test_a_log_that_cannot_be_opened_harms_nobody(tmp_path: Path) -> None:
         "1 lines of output are missing here: there was no room to write them.",
         "here again",
     ]
+
+
+@pytest.mark.parametrize("line", [b"step 7 loss 0.12345 lr 1e-3\n", b"[rank=3] step 7 loss 0.1\n", b"WARNING step 7\n"])
+def test_a_second_of_processor_time_is_enough_for_a_hundred_thousand_lines(line: bytes) -> None:
+    stream = OutputStream(LogStream.STDOUT)
+    began = time.process_time()
+
+    for _ in range(20):
+        stream.feed(line * 5000, timestamp_us=NOW_US, now=0.0)
+
+    assert time.process_time() - began < 1.0

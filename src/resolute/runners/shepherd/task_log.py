@@ -120,16 +120,19 @@ class OutputStream:
         if len(text) > LONGEST_LINE_BYTES:
             text = "\n".join(_pieces(text))
         if _NEEDS_A_LOOK.search(text):
-            return b"".join(self._record(line, timestamp_us) for line in text.split("\n"))
+            start, stream = f"{timestamp_us:016d} ", self._stream.value
+            return "".join([_record(start, stream, line) for line in text.split("\n")]).encode(errors="replace")
         # The usual case, at the speed of one replacement: no line needs a rank or a level of its own.
         header = f"{timestamp_us:016d} 0000 {self._stream}{LogLevel.INFO} "
         return f"{header}{text}\n".replace("\n", f"\n{header}", text.count("\n")).encode(errors="replace")
 
-    def _record(self, text: str, timestamp_us: int) -> bytes:
-        rank = 0
-        if text.startswith("[rank=") and (prefix := _RANK_PREFIX.match(text)):
-            rank, text = int(prefix[1]), text[prefix.end() :]
-        return encode_line(LogLine(timestamp_us, text, rank, self._stream, guess_level(text)))
+
+def _record(start: str, stream: str, text: str) -> str:
+    """As `encode_line` would write it, at a third of the price."""
+    rank = "0000"
+    if text.startswith("[rank=") and (prefix := _RANK_PREFIX.match(text)):
+        rank, text = prefix[1].zfill(4), text[prefix.end() :]
+    return f"{start}{rank} {stream}{guess_level(text).value} {text}\n"
 
 
 def _as_shown(line: str) -> str:
