@@ -19,8 +19,10 @@ from resolute.engine.platform import Platform
 from resolute.engine.ports import Transaction
 from resolute.engine.searching import closing_event, feed
 from resolute.engine.trial_flow import Flow, ask_to_leave, enqueue, finish_if_done, live_allocation, stop_trial
+from resolute.search.earlier import EarlierResult
 from resolute.search.events import SearchStarted
 from resolute.search.registry import extend_searcher, new_searcher
+from resolute.search.searcher import Searcher
 from resolute.spec.experiment import ClusterDefaults, ParsedExperiment, parse_experiment
 
 DEFAULT_PRIORITY = 42
@@ -67,8 +69,7 @@ def create_experiment(
             tx.experiments.get(parent_id)
     experiment = _new_experiment(platform, parsed, user, project, config_text)
     experiment = replace(experiment, parent_id=parent_id, unmanaged=unmanaged, external_id=external_id)
-    seed = int(parsed.resolved["reproducibility"]["experiment_seed"])
-    searcher = new_searcher(parsed.resolved["searcher"], parsed.resolved["hyperparameters"], seed)
+    searcher = _new_search(platform, parsed.resolved)
     if not validate_only:
         experiment = _store_experiment(platform, experiment, context, searcher.snapshot(), activate=activate)
     return CreatedExperiment(
@@ -94,6 +95,25 @@ def _parse(platform: Platform, text: str, *, template: str | None, overrides: Se
         seed=secrets.randbelow(2**31),
         name=f"experiment-{secrets.token_hex(3)}",
     )
+
+
+def _new_search(platform: Platform, config: dict[str, Any]) -> Searcher:
+    """A search that knows what the experiments named in `source_experiment_ids` found out."""
+    seed = int(config["reproducibility"]["experiment_seed"])
+    sources = config["searcher"].get("source_experiment_ids") or []
+    if not sources:
+        return new_searcher(config["searcher"], config["hyperparameters"], seed)
+    with platform.store.read() as tx:
+        earlier = [result for source in sources for result in _results(tx, tx.experiments.get(source))]
+    return extend_searcher(config["searcher"], config["hyperparameters"], seed=seed, earlier=earlier)
+
+
+def _results(tx: Transaction, experiment: Experiment) -> list[EarlierResult]:
+    return [
+        EarlierResult(trial.hparams, {experiment.searcher_metric: trial.searcher_metric_value}, trial.total_batches)
+        for trial in tx.trials.of_experiment(experiment.id)
+        if trial.searcher_metric_value is not None
+    ]
 
 
 def _check_runnable(config: dict[str, Any], context: bytes | None) -> None:

@@ -3,17 +3,22 @@
 A crash between two events therefore leaves a search that continues exactly where it was.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from resolute.domain.errors import InvalidInput
 from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.trial import Trial, TrialState
+from resolute.engine.ports import Transaction
 from resolute.engine.trial_flow import Flow, add_trial, enqueue, finish_if_done, live_allocation, stop_trial
+from resolute.search.custom import CustomSearcher
 from resolute.search.events import (
     Action,
     CreateTrial,
     Event,
     ExitReason,
+    Outcome,
     Shutdown,
     StopTrial,
     TrainTo,
@@ -33,12 +38,47 @@ def feed(flow: Flow, experiment: Experiment, *events: Event) -> Experiment:
     searcher = restore_searcher(experiment.config["searcher"], experiment.config["hyperparameters"], snapshot)
     while queue:
         outcome = searcher.handle(queue.pop(0))
-        for notice in outcome.notices:
-            experiment = replace(experiment, warnings=(*experiment.warnings, notice))
-        for action in outcome.actions:
-            experiment, follow_up = _apply(flow, experiment, action)
-            queue.extend(follow_up)
+        experiment, follow_up = _act(flow, experiment, outcome)
+        queue.extend(follow_up)
     return _save(flow, experiment, searcher)
+
+
+def asked(tx: Transaction, experiment: Experiment) -> list[dict[str, Any]]:
+    """Events that the program behind a `custom` searcher has not answered yet, oldest first."""
+    return _custom(tx, experiment).ask()
+
+
+def told(
+    flow: Flow, experiment: Experiment, actions: Sequence[dict[str, Any]], *, up_to: int, progress: float | None
+) -> Experiment:
+    """Carry out the actions of the program behind a `custom` searcher. An answer given before changes nothing."""
+    searcher = _custom(flow.tx, experiment)
+    experiment, follow_up = _act(flow, experiment, searcher.tell(actions, up_to=up_to, progress=progress))
+    experiment = _save(flow, experiment, searcher)
+    return feed(flow, experiment, *follow_up)
+
+
+def _custom(tx: Transaction, experiment: Experiment) -> CustomSearcher:
+    snapshot = tx.experiments.searcher_snapshot(experiment.id)
+    if snapshot is None or experiment.config["searcher"]["name"] != "custom":
+        raise InvalidInput(
+            f"Experiment {experiment.id} decides by itself (searcher {experiment.config['searcher']['name']}); only a "
+            "search with searcher.name: custom can be driven from outside."
+        )
+    searcher = restore_searcher(experiment.config["searcher"], experiment.config["hyperparameters"], snapshot)
+    assert isinstance(searcher, CustomSearcher)
+    return searcher
+
+
+def _act(flow: Flow, experiment: Experiment, outcome: Outcome) -> tuple[Experiment, list[Event]]:
+    """Everything one decision asks for; returns what the searcher must hear of it."""
+    follow_up: list[Event] = []
+    for notice in outcome.notices:
+        experiment = replace(experiment, warnings=(*experiment.warnings, notice))
+    for action in outcome.actions:
+        experiment, events = _apply(flow, experiment, action)
+        follow_up.extend(events)
+    return experiment, follow_up
 
 
 def _save(flow: Flow, experiment: Experiment, searcher: Searcher) -> Experiment:

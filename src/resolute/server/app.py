@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from fastapi import Depends, FastAPI
 from fastapi.routing import APIRoute
@@ -10,11 +11,12 @@ from resolute.engine.platform import Platform
 from resolute.server import events
 from resolute.server.auth import Tokens, authenticate
 from resolute.server.errors import add_error_handlers
-from resolute.server.gate import Gate
+from resolute.server.gate import MAX_BODY_BYTES, Gate
 from resolute.server.logbook import Logbook
 from resolute.server.routes import (
     checkpoints,
     cluster,
+    custom_search,
     experiments,
     files,
     history,
@@ -35,6 +37,7 @@ from resolute.server.state import ServerState
 from resolute.server.watch import Watches
 from resolute.version import __version__
 
+STATIC = Path(__file__).parent / "static"
 # Fixed paths stand before those with a parameter in the same place.
 _ROUTERS = (
     master.router,
@@ -50,6 +53,7 @@ _ROUTERS = (
     workspaces.router,
     projects.router,
     search.router,
+    custom_search.router,
     files.router,
     history.router,
     later.router,
@@ -58,7 +62,15 @@ _ROUTERS = (
 )
 
 
-def create_app(platform: Platform, *, logbook: Logbook | None = None, allowed_hosts: Iterable[str] = ()) -> FastAPI:
+def create_app(
+    platform: Platform,
+    *,
+    logbook: Logbook | None = None,
+    allowed_hosts: Iterable[str] = (),
+    static: Path = STATIC,
+    max_body_bytes: int = MAX_BODY_BYTES,
+) -> FastAPI:
+    """`static` holds the built web UI."""
     logbook = logbook or Logbook()
     app = FastAPI(
         title="Resolute",
@@ -68,6 +80,7 @@ def create_app(platform: Platform, *, logbook: Logbook | None = None, allowed_ho
         generate_unique_id_function=operation_id,
     )
     app.state.platform = platform
+    app.state.static = static
     app.state.tokens = Tokens(platform)
     app.state.server = ServerState(
         tokens=app.state.tokens,
@@ -79,7 +92,7 @@ def create_app(platform: Platform, *, logbook: Logbook | None = None, allowed_ho
     add_error_handlers(app)
     for router in _ROUTERS:
         app.include_router(router)
-    app.add_middleware(Gate, hosts=tuple(allowed_hosts))
+    app.add_middleware(Gate, hosts=tuple(allowed_hosts), max_body_bytes=max_body_bytes)
     return app
 
 

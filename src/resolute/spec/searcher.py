@@ -48,6 +48,8 @@ class SearcherBase(Section):
     max_time: Positive | None = None
     source_trial_id: Positive | None = None
     source_checkpoint_uuid: Text | None = None
+    source_experiment_ids: list[Positive] = Field(default_factory=list)
+    """Earlier experiments whose results inform which points are tried first."""
     goal: Annotated[Annotated[Number, AsPlain] | Annotated[list[Number | None], AsList], PlainOrList] | None = None
     """Stop the whole search when a validation is this good."""
     max_failed_trials: Count | None = None

@@ -5,6 +5,8 @@ import statistics
 import time
 from pathlib import Path
 
+import pytest
+
 KILLS = 50
 CONFIG = """
 name: steady
@@ -16,6 +18,7 @@ environment: {{environment_variables: [STEADY_STEPS={steps}, STEADY_RECORD={reco
 """
 
 
+@pytest.mark.timeout(900)
 def test_killing_the_master_fifty_times_costs_nothing(master, tmp_path: Path) -> None:
     record = tmp_path / "record"
     record.mkdir()
