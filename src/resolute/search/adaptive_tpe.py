@@ -17,6 +17,7 @@ from resolute.search.earlier import EarlierResult
 from resolute.search.events import Outcome
 from resolute.search.halving import StoppingHalving
 from resolute.search.pareto import best_first
+from resolute.search.rung import Rung
 from resolute.search.space import Assignment, Space
 from resolute.search.tpe import DEFAULT_STARTUP, MOST_GOOD, MOST_REST
 
@@ -42,7 +43,11 @@ class AdaptiveTpeSearcher(StoppingHalving):
         self._earlier += [self._density.encode(self._space.flat(earlier[at].hparams)) for at in ranking]
 
     def _plan(self, searcher: Mapping[str, Any]) -> list[BracketPlan]:
-        return plan_halving({**searcher, "name": "adaptive_asha", "mode": "aggressive", "bracket_rungs": []})
+        """The boldest bracket, and one that begins a rung later in case the lowest rung misleads."""
+        section = {**searcher, "name": "adaptive_asha", "mode": "aggressive", "bracket_rungs": []}
+        (boldest,) = plan_halving(section)
+        most = len(boldest.lengths)
+        return plan_halving({**section, "bracket_rungs": [most, most - 1]}) if most > 1 else [boldest]
 
     # Choosing trials.
 
@@ -65,16 +70,25 @@ class AdaptiveTpeSearcher(StoppingHalving):
         return self._density.propose(good, rest[:MOST_REST], self._dice)
 
     def _ranking(self) -> tuple[list[int], int]:
-        """Trials best first, and how many of them were compared at the deciding rung."""
-        rungs = self._brackets[0].rungs
+        """Trials best first, and how many of them were compared at the deciding length."""
+        levels = self._levels()
         needed = max(2 * (self._density.width + 2), self._startup // 2)
-        top = max((at for at, rung in enumerate(rungs) if len(rung.order) >= needed), default=0)
+        lengths = sorted(levels)
+        top = max((at for at, length in enumerate(lengths) if len(levels[length]) >= needed), default=0)
         ranking: list[int] = []
         seen: set[int] = set()
-        for rung in reversed(rungs[: top + 1]):
-            ranking += [trial for trial in rung.order if trial not in seen]
-            seen.update(rung.order)
-        return ranking, len(rungs[top].order)
+        for length in reversed(lengths[: top + 1]):
+            ranking += [trial for trial in levels[length] if trial not in seen]
+            seen.update(levels[length])
+        return ranking, len(levels[lengths[top]])
+
+    def _levels(self) -> dict[int, list[int]]:
+        """Trials of all brackets by the length at which they were compared, best first."""
+        rungs: dict[int, list[Rung]] = {}
+        for bracket in self._brackets:
+            for rung in bracket.rungs:
+                rungs.setdefault(rung.units, []).append(rung)
+        return {length: _merged(same) for length, same in rungs.items()}
 
     def _good_count(self, compared: int) -> int:
         return min(max(self._density.width // 2 + 1, compared // 6), MOST_GOOD)
@@ -103,7 +117,7 @@ class AdaptiveTpeSearcher(StoppingHalving):
     def _is_hopeless(self, trial: int, time: float, loss: float) -> bool:
         """Would the largest improvement seen between here and the next rung still leave it below the cut?"""
         number = self._rung_of[trial]
-        rung = self._brackets[0].rungs[number]
+        rung = self._brackets[self._bracket_of[trial]].rungs[number]
         if number == 0 or self._patience.spares(number, rung.units) or len(rung.losses) < self._divisor:
             return False
         gain = self._curves.largest_gain(time, rung.units)
@@ -118,3 +132,14 @@ class AdaptiveTpeSearcher(StoppingHalving):
         self._rows = [list(row) for row in state["rows"]]
         self._earlier = [list(row) for row in state["earlier"]]
         self._curves = Curves.of_snapshot(state["curves"])
+
+
+def _merged(rungs: list[Rung]) -> list[int]:
+    if len(rungs) == 1:
+        return rungs[0].order
+    order = [trial for rung in rungs for trial in rung.order]
+    vectors = [vector for rung in rungs for vector in rung.vectors]
+    if vectors:
+        return [order[at] for at in best_first(vectors)]
+    losses = [loss for rung in rungs for loss in rung.losses]
+    return [trial for _, trial in sorted(zip(losses, order, strict=True))]
