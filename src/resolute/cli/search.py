@@ -1,22 +1,21 @@
-"""`resolute search`: what a search will cost, worked out here without a master."""
+"""`resolute search`: what a search will cost, worked out here without a master; and driving one with a class of yours."""
 
+import sys
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from resolute.cli.command import Run, command, group
 from resolute.client.configuration import as_yaml
+from resolute.client.search_driver import drive
+from resolute.domain.errors import InvalidInput
 from resolute.search.simulate import simulate
 from resolute.spec.experiment import ClusterDefaults, parse_experiment
 
-app = group("See what a search will cost before it runs.")
-
-
-@app.callback()
-def _search() -> None:
-    """See what a search will cost before it runs."""
+app = group("See what a search will cost before it runs, or decide it yourself.")
 
 
 @command(app, "simulate")
@@ -49,3 +48,28 @@ def simulate_search(
         seconds_per_unit=seconds_per_unit,
     )
     run.say(simulation.picture(), asdict(simulation))
+
+
+@command(app, "drive")
+def drive_search(
+    run: Run,
+    experiment_id: Annotated[int, typer.Argument(help="An experiment with searcher.name: custom.")],
+    searcher: Annotated[str, typer.Argument(metavar="MODULE:CLASS", help="Your class, importable from here.")],
+    interval: Annotated[float, typer.Option(help="Seconds between two looks.")] = 0.5,
+) -> None:
+    """Let your own class decide what an experiment tries. It may be stopped and started again."""
+    experiment = run.client.get_experiment(experiment_id)
+    settings = (experiment.config.get("searcher") or {}).get("config") or {}
+    state = drive(experiment, _load(searcher)(**settings), interval_s=interval)
+    run.say(f"Experiment {experiment_id} ended: {state}.", {"id": experiment_id, "state": state})
+
+
+def _load(entrypoint: str) -> Any:
+    module, _, name = entrypoint.partition(":")
+    sys.path.insert(0, "")
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InvalidInput(
+            f"{entrypoint!r} cannot be loaded ({error}). Give MODULE:CLASS, importable from this folder."
+        ) from error
