@@ -8,7 +8,7 @@ import pytest
 
 from resolute.domain.allocation import Allocation, AllocationState, NodeShare
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
-from resolute.domain.errors import InvalidInput, NotFound
+from resolute.domain.errors import AlreadyExists, InvalidInput, NotFound
 from resolute.domain.experiment import Experiment
 from resolute.domain.metric import VALIDATION, MetricReport
 from resolute.domain.task import Task, TaskType
@@ -100,6 +100,16 @@ class TestTrials:
         with store.read() as transaction:
             assert transaction.trials.checkpoint_totals([trial.id, 99]) == {trial.id: (2, 20)}
             assert transaction.trials.checkpoint_totals([]) == {}
+
+    def test_a_second_trial_under_the_same_request_is_refused(
+        self, store: Store, trial: Trial, new_trial: NewTrial
+    ) -> None:
+        with pytest.raises(AlreadyExists, match="stored already"):
+            _add(store, new_trial(trial.experiment_id, request_id=trial.request_id, task_id="other"))
+
+    def test_a_trial_of_no_experiment_is_refused(self, store: Store, new_trial: NewTrial) -> None:
+        with pytest.raises(NotFound, match="does not exist"):
+            _add(store, new_trial(99))
 
 
 class TestTrialSearch:
@@ -275,6 +285,11 @@ class TestAllocations:
             assert between(noon - hour, noon) == [over]
             assert between(noon - hour, noon + hour) == [over, running]
             assert between(noon - 2 * hour, noon - hour) == []
+
+
+def _add(store: Store, trial: Trial) -> None:
+    with store.write() as transaction:
+        transaction.trials.add(trial)
 
 
 def _allocation(trial: Trial, number: int) -> Allocation:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from resolute.domain.errors import InvalidInput, ResoluteError, Unavailable
+from resolute.domain.errors import AlreadyExists, InvalidInput, NotFound, ResoluteError, Unavailable
 from resolute.store.db.durability import WalSync
 from resolute.store.db.faults import translated
 
@@ -35,6 +36,11 @@ def _sqlite_error(code: int) -> sqlite3.OperationalError:
         (_sqlite_error(sqlite3.SQLITE_BUSY), Unavailable, "held by another process"),
         (_sqlite_error(sqlite3.SQLITE_CORRUPT), Unavailable, "is damaged"),
         (_sqlite_error(sqlite3.SQLITE_TOOBIG), InvalidInput, "larger than"),
+        (_sqlite_error(sqlite3.SQLITE_CONSTRAINT_UNIQUE), AlreadyExists, "stored already"),
+        (_sqlite_error(sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY), AlreadyExists, "stored already"),
+        (_sqlite_error(sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY), NotFound, "does not exist"),
+        (_PostgresError("23505"), AlreadyExists, "stored already"),
+        (_PostgresError("23503"), NotFound, "does not exist"),
         (_PostgresError("53100"), Unavailable, "is full; nothing was changed"),
         (_PostgresError("53300"), Unavailable, "out of resources"),
         (_PostgresError("22021"), InvalidInput, "refused a value"),
@@ -46,13 +52,18 @@ def test_a_drivers_error_says_what_to_do(original: Exception, expected: type[Res
     with pytest.raises(expected, match=words) as caught, translated("the/place"):
         raise OperationalError("SELECT 1", {}, original)
 
-    assert "the/place" in str(caught.value)
+    assert "the/place" in str(caught.value) or expected in (AlreadyExists, NotFound)
 
 
 @pytest.mark.parametrize("original", [_sqlite_error(sqlite3.SQLITE_ERROR), _PostgresError("42601")])
 def test_our_own_mistakes_stay_as_they_are(original: Exception) -> None:
     with pytest.raises(DBAPIError), translated("the/place"):
         raise OperationalError("SELEKT 1", {}, original)
+
+
+def test_too_many_readers_are_asked_to_try_again() -> None:
+    with pytest.raises(Unavailable, match=r"the/place has no connection free.*Retry"), translated("the/place"):
+        raise PoolTimeout
 
 
 class TestWalSync:

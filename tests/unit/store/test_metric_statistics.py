@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from resolute.store.metrics.chunk import Entry, build
 from resolute.store.metrics.series import Cached, Points, SeriesCache
-from resolute.store.metrics.summary import Statistics, joined, of_chunk
+from resolute.store.metrics.summary import Statistics, finite, joined, of_chunk
 from resolute.store.metrics.supersede import Head, cutoffs, is_archived
 from resolute.store.metrics.thinning import thin
 
@@ -56,6 +56,13 @@ class TestStatistics:
         result = of_chunk(build(rows))["x"]
 
         assert (result.type, result.count, result.last, result.max) == ("string", 2, "text", 1.0)
+
+    @pytest.mark.parametrize(
+        ("value", "expected"),
+        [(1, 1.0), (0.5, 0.5), (math.nan, None), (-math.inf, None), (True, None), ("1", None), (None, None)],
+    )
+    def test_only_finite_numbers_can_be_compared(self, value: object, expected: float | None) -> None:
+        assert finite(value) == expected
 
 
 class TestSupersede:

@@ -10,9 +10,10 @@ from resolute.domain.errors import AlreadyExists, InvalidInput, NotFound
 from resolute.domain.metric import TRAINING, VALIDATION
 from resolute.engine.ports import CheckpointQuery, CheckpointView, Page
 from resolute.store.db import tables
-from resolute.store.db.metrics import MetricTable, finite
+from resolute.store.db.metrics import MetricTable
 from resolute.store.db.paging import batched, ordered, paged, window
 from resolute.store.db.rows import Rows
+from resolute.store.metrics.summary import finite
 
 _rows = Rows(tables.checkpoints, Checkpoint, key="uuid")
 _t, _e, _trials = tables.checkpoints.c, tables.experiments.c, tables.trials.c

@@ -18,6 +18,9 @@ from resolute.store.moment import from_microseconds, to_microseconds
 LIST_SEPARATOR = ",\n"
 """Between the elements of a tuple column. JSON escapes newlines inside strings, so an element can be searched for."""
 
+_document = json.JSONEncoder(separators=(",", ":")).encode
+_elements = json.JSONEncoder(separators=(LIST_SEPARATOR, ":")).encode
+
 
 class Moment(TypeDecorator[datetime]):
     """An aware time, stored as microseconds."""
@@ -56,7 +59,7 @@ class Document(TypeDecorator[Any]):
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
-        return None if value is None else json.dumps(value, separators=(",", ":"))
+        return None if value is None else _document(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
         return None if value is None else json.loads(value)
@@ -69,7 +72,7 @@ class Elements(TypeDecorator[tuple[Any, ...]]):
     cache_ok = True
 
     def process_bind_param(self, value: tuple[Any, ...] | None, dialect: Dialect) -> str | None:
-        return json.dumps(value or (), separators=(LIST_SEPARATOR, ":"))
+        return _elements(value or ())
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[Any, ...]:
         return tuple(json.loads(value)) if value else ()
@@ -82,7 +85,7 @@ class Shares(TypeDecorator[tuple[NodeShare, ...]]):
     cache_ok = True
 
     def process_bind_param(self, value: tuple[NodeShare, ...] | None, dialect: Dialect) -> str:
-        return json.dumps([[share.node_id, share.slot_ids] for share in value or ()], separators=(",", ":"))
+        return _document([[share.node_id, share.slot_ids] for share in value or ()])
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[NodeShare, ...]:
         return tuple(NodeShare(node_id, tuple(slot_ids)) for node_id, slot_ids in json.loads(value or "[]"))

@@ -20,6 +20,7 @@ READERS = 40
 _POOL_TIMEOUT_S = 30
 _BUSY_TIMEOUT_S = 10
 _CACHE_KIB = 16 * 1024
+_LOG_BYTES = 64 * 1024 * 1024
 # Held by the open write transaction: any number, as long as all masters of a database use the same.
 _WRITER_LOCK = 7_364_855
 
@@ -103,6 +104,8 @@ def _open_sqlite(path: Path, *, query_only: bool) -> sqlite3.Connection:
         "PRAGMA foreign_keys = ON",
         "PRAGMA temp_store = MEMORY",
         f"PRAGMA cache_size = -{_CACHE_KIB}",
+        # A log that a long reader made grow is cut again once it has been moved into the database.
+        f"PRAGMA journal_size_limit = {_LOG_BYTES}",
     ]
     if query_only:
         pragmas = [*pragmas[1:], "PRAGMA query_only = ON"]
@@ -124,7 +127,7 @@ def _postgres(url: str) -> Database:
         raise NotSupported(
             "PostgreSQL needs the psycopg driver, which is not installed. Run: pip install 'resolute[postgres]'"
         ) from None
-    reader = create_engine(parsed, pool_size=READERS // 4, **options).execution_options(
+    reader = create_engine(parsed, pool_size=READERS // 2, **options).execution_options(
         isolation_level="REPEATABLE READ", postgresql_readonly=True
     )
 

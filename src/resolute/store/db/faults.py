@@ -4,9 +4,9 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, TimeoutError
 
-from resolute.domain.errors import InvalidInput, ResoluteError, Unavailable
+from resolute.domain.errors import AlreadyExists, InvalidInput, NotFound, ResoluteError, Unavailable
 
 _PRIMARY = 0xFF
 """The low byte of an extended SQLite result code is the primary one."""
@@ -18,6 +18,8 @@ def translated(place: str) -> Iterator[None]:
     """Raise the domain's error for what the driver raised inside. `place` names the database for people."""
     try:
         yield
+    except TimeoutError as error:
+        raise Unavailable(f"The database {place} has no connection free: too many readers at once. Retry.") from error
     except DBAPIError as error:
         replacement = _domain_error(error, place)
         if replacement is None:
@@ -33,6 +35,8 @@ def _domain_error(error: DBAPIError, place: str) -> ResoluteError | None:
 
 def _sqlite_error(error: sqlite3.Error, place: str) -> ResoluteError | None:
     code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY
+    if code == sqlite3.SQLITE_CONSTRAINT:
+        return _constraint(error, is_reference=error.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY)
     if code == sqlite3.SQLITE_FULL:
         return disk_full(place)
     if code in _DISK_CODES:
@@ -50,6 +54,8 @@ def _sqlite_error(error: sqlite3.Error, place: str) -> ResoluteError | None:
 
 def _postgres_error(error: DBAPIError, place: str) -> ResoluteError | None:
     state = getattr(error.orig, "sqlstate", None) or ""
+    if state in ("23503", "23505"):
+        return _constraint(error.orig, is_reference=state == "23503")
     if state.startswith("53"):  # insufficient resources: disk, memory, connections
         if state == "53100":
             return disk_full(place)
@@ -64,6 +70,13 @@ def _postgres_error(error: DBAPIError, place: str) -> ResoluteError | None:
 def _lost(error: DBAPIError) -> bool:
     """Refused or dropped connections carry no SQL state."""
     return type(error.orig).__name__ == "OperationalError" and getattr(error.orig, "sqlstate", None) is None
+
+
+def _constraint(error: object, *, is_reference: bool) -> ResoluteError:
+    reason = str(error).splitlines()[0]
+    if is_reference:
+        return NotFound(f"What this belongs to does not exist, or something still belongs to it ({reason}).")
+    return AlreadyExists(f"Something with this name or id is stored already ({reason}). Choose another.")
 
 
 def disk_full(place: str) -> Unavailable:

@@ -14,8 +14,8 @@ from resolute.domain.metric import VALIDATION, MetricReport
 from resolute.store.db import tables
 from resolute.store.db.metric_compaction import SMALL, compact_if_due
 from resolute.store.db.upsert import add_statistics, upsert
-from resolute.store.metrics.chunk import Chunk, Entry, before, build, decode, encode, entries, entry_of, is_number
-from resolute.store.metrics.summary import Statistics, joined, of_chunk
+from resolute.store.metrics.chunk import Chunk, Entry, before, build, decode, encode, entries, entry_of
+from resolute.store.metrics.summary import Statistics, finite, joined, of_chunk
 from resolute.store.metrics.supersede import Head, cutoffs
 
 _chunks, _heads, _summaries = tables.metric_chunks.c, tables.metric_heads.c, tables.metric_summaries.c
@@ -168,7 +168,7 @@ class _Batch:
                 "trial_id": self._trial_id,
                 "group": self._group,
                 "name": name,
-                "last_number": statistics.last if is_number(statistics.last) else None,
+                "last_number": finite(statistics.last),
                 **{field: getattr(statistics, field) for field in _STATISTICS},
             }
             for name, statistics in found.items()
@@ -200,11 +200,8 @@ class _Batch:
     def _tell_checkpoints(self, rows: list[Entry]) -> None:
         """A checkpoint reported before its validation learns the value now."""
         name = searcher_metric_of(self._connection, self._trial_id)
-        values = [
-            {"at": row.steps, "value": row.metrics[name]}
-            for row in rows
-            if is_number(row.metrics.get(name)) and row.metrics[name] - row.metrics[name] == 0
-        ]
+        reported = ((row.steps, finite(row.metrics.get(name))) for row in rows)
+        values = [{"at": steps, "value": value} for steps, value in reported if value is not None]
         if values:
             same_step = (_checkpoints.trial_id == self._trial_id) & (_checkpoints.steps_completed == bindparam("at"))
             learned = update(tables.checkpoints).where(same_step).values(searcher_metric=bindparam("value"))

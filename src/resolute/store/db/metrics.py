@@ -1,7 +1,6 @@
 """Metric reports: columnar chunks in, reports, summaries and series out."""
 
 import heapq
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -159,13 +158,6 @@ class MetricTable:
                 break
             found = sorted([*found, *_items(trial_id, row, archive, after_id)], key=lambda item: item[0])[:limit]
         return found
-
-
-def finite(value: Any) -> float | None:
-    """`value` where it is a number that can be compared; None otherwise."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return float(value)
 
 
 class _Archive:

@@ -46,7 +46,8 @@ class Points:
     def extend(self, steps: NDArray[np.int64], times: NDArray[np.int64], values: NDArray[np.float64]) -> None:
         end = self._length + len(steps)
         if end > len(self._steps):
-            self._grow(max(end, len(self._steps) + len(self._steps) // 2))
+            # Room that is never written to costs no memory, and saves the next points a copy of all.
+            self._grow(end + end // 4)
         self._steps[self._length : end] = steps
         self._times[self._length : end] = times
         self._values[self._length : end] = values

@@ -1,5 +1,6 @@
 """Running statistics of one metric. Pure. NaN and Inf count, but stay out of total, min and max."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -63,6 +64,13 @@ def joined(older: Statistics, newer: Statistics) -> Statistics:
         max=_least(older.max, newer.max, max),
         type=older.type if older.type in (newer.type, "") else (newer.type if not older.type else MIXED),
     )
+
+
+def finite(value: Any) -> float | None:
+    """`value` where it is a number that can be compared; None for NaN, Inf and whatever is no number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value)
 
 
 def _of_numbers(values: NDArray[Any], last_steps: int) -> Statistics:
