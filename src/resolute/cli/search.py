@@ -1,4 +1,4 @@
-"""`resolute search`: what a search will cost, worked out here without a master; and driving one with a class of yours."""
+"""`resolute search`: what a search will cost, worked out without a master; and driving one with a class of yours."""
 
 import sys
 from dataclasses import asdict
