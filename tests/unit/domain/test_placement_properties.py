@@ -12,6 +12,8 @@ from resolute.domain.claim import Claim, ClaimState, Decision
 from resolute.domain.node import Node, Slot
 from resolute.domain.placement import place
 
+steady = settings(deadline=None)  # a busy machine is no failure
+
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 nodes_lists = st.lists(
@@ -82,10 +84,7 @@ def populated(nodes: list[Node], first: list[Claim], later: list[Claim], fitting
     return [*then, *renamed]
 
 
-def is_preempting(claim: Claim) -> bool:
-    return claim.state is ClaimState.HELD and not claim.is_leaving
-
-
+@steady
 @given(nodes_lists, claims_lists(), claims_lists(), schedulers, fittings, st.booleans())
 def test_slots_are_given_once_and_only_where_they_may_be(
     nodes: list[Node], first: list[Claim], later: list[Claim], scheduler: str, fitting: str, preemption: bool
@@ -102,6 +101,7 @@ def test_slots_are_given_once_and_only_where_they_may_be(
     assert usable.issuperset(new)
 
 
+@steady
 @given(nodes_lists, claims_lists(), claims_lists(), schedulers, fittings)
 def test_gangs_are_whole_equal_parts_and_off_excluded_nodes(
     nodes: list[Node], first: list[Claim], later: list[Claim], scheduler: str, fitting: str
@@ -124,6 +124,7 @@ def test_gangs_are_whole_equal_parts_and_off_excluded_nodes(
             assert len({len(s.slot_ids) for s in shares}) == 1
 
 
+@steady
 @given(nodes_lists, claims_lists(), claims_lists(), schedulers)
 def test_no_job_ever_exceeds_its_max_slots(
     nodes: list[Node], first: list[Claim], later: list[Claim], scheduler: str
@@ -139,6 +140,7 @@ def test_no_job_ever_exceeds_its_max_slots(
     assert all(c.max_slots is None or used[c.job_id] <= c.max_slots for c in claims)
 
 
+@steady
 @given(nodes_lists, claims_lists(), claims_lists(most=1))
 def test_a_lone_waiting_claim_preempts_just_what_it_needs(
     nodes: list[Node], first: list[Claim], later: list[Claim]
@@ -164,6 +166,7 @@ def _starts_without(nodes: list[Node], claims: list[Claim], waiting: Claim, gone
     return waiting.allocation_id in {name for name, _ in decision.assign}
 
 
+@steady
 @given(nodes_lists, claims_lists(), claims_lists())
 def test_once_the_preempted_have_left_somebody_more_important_starts(
     nodes: list[Node], first: list[Claim], later: list[Claim]
@@ -180,6 +183,7 @@ def test_once_the_preempted_have_left_somebody_more_important_starts(
         assert all(v.priority > important for v in victims)
 
 
+@steady
 @given(nodes_lists, claims_lists(), claims_lists(), fittings)
 def test_what_would_fit_alone_does_not_wait_behind_the_less_important(
     nodes: list[Node], first: list[Claim], later: list[Claim], fitting: str
@@ -206,7 +210,7 @@ def test_what_would_fit_alone_does_not_wait_behind_the_less_important(
             assert all(c.is_preemptible for c in overtakers)
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(
     nodes_lists,
     st.integers(1, 8),
@@ -248,6 +252,7 @@ def test_an_endless_stream_of_small_equals_cannot_starve_a_gang(
     raise AssertionError("the gang never started")
 
 
+@steady
 @given(nodes_lists, claims_lists(), claims_lists(), schedulers, fittings, st.randoms(use_true_random=False))
 def test_the_order_of_the_input_does_not_matter(
     nodes: list[Node], first: list[Claim], later: list[Claim], scheduler: str, fitting: str, shuffler: object
@@ -264,6 +269,50 @@ def test_the_order_of_the_input_does_not_matter(
 
     assert decisions[0].assign == decisions[1].assign
     assert sorted(decisions[0].preempt) == sorted(decisions[1].preempt)
+
+
+@steady
+@given(nodes_lists, claims_lists(), claims_lists(), fittings, st.booleans())
+def test_a_second_look_at_an_unchanged_pool_decides_nothing(
+    nodes: list[Node], first: list[Claim], later: list[Claim], fitting: str, preemption: bool
+) -> None:
+    claims = populated(nodes, first, later, fitting)
+    decided = apply(claims, place(nodes, claims, fitting=fitting, preemption=preemption))  # type: ignore[arg-type]
+
+    again = place(nodes, decided, fitting=fitting, preemption=preemption)  # type: ignore[arg-type]
+
+    assert again == Decision()
+
+
+@steady
+@given(nodes_lists, claims_lists(), claims_lists(), fittings)
+def test_without_preemption_nobody_is_asked_to_leave(
+    nodes: list[Node], first: list[Claim], later: list[Claim], fitting: str
+) -> None:
+    claims = populated(nodes, first, later, fitting)
+
+    for scheduler in ("priority", "fair_share"):
+        assert place(nodes, claims, scheduler=scheduler, preemption=False).preempt == ()  # type: ignore[arg-type]
+
+
+@settings(max_examples=60, deadline=None)
+@given(nodes_lists, claims_lists(most=8), claims_lists(most=8))
+def test_once_everybody_can_leave_the_queue_drains(nodes: list[Node], first: list[Claim], later: list[Claim]) -> None:
+    """Claims end one tick after they began: whatever fits the empty pool is done in the end."""
+    claims = [replace(c, max_slots=None) for c in populated(nodes, first, later, "best")]
+    possible = {
+        c.allocation_id for c in claims if place(nodes, [replace(c, state=ClaimState.QUEUED, shares=())]).assign
+    }
+    done = {c.allocation_id for c in claims if c.state is ClaimState.HELD}
+    waiting = [c for c in claims if c.state is ClaimState.QUEUED]
+
+    for _ in range(len(waiting) + 1):
+        decision = place(nodes, waiting)
+        started = {name for name, _ in decision.assign}
+        done |= started
+        waiting = [c for c in waiting if c.allocation_id not in started]
+
+    assert possible <= done
 
 
 def test_a_slot_held_on_a_vanished_node_is_nobodys_business() -> None:
