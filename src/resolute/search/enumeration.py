@@ -7,6 +7,7 @@ from resolute.domain.errors import InvalidConfig, NotSupported
 from resolute.search.base import DEFAULT_CONCURRENCY, BaseSearcher
 from resolute.search.dice import Dice
 from resolute.search.events import Outcome, Shutdown
+from resolute.search.grid import Grid
 from resolute.search.roll import CANCELED, CLOSED, FAILED, INVALID
 from resolute.search.space import Space
 
@@ -67,7 +68,7 @@ class GridSearcher(BaseSearcher):
         super().__init__(searcher, space, dice)
         _check_counts(space)
         self._max_concurrent = int(searcher.get("max_concurrent_trials", DEFAULT_CONCURRENCY))
-        self._grid = space.grid()
+        self._grid = Grid(space)
         self._points = len(self._grid)
 
     def _begin(self, outcome: Outcome) -> None:

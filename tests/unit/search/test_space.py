@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from resolute.domain.errors import InvalidConfig
 from resolute.search.dice import Dice
+from resolute.search.grid import Grid
 from resolute.search.parameter import Parameter
 from resolute.search.space import Space
 
@@ -86,6 +87,26 @@ def test_a_grid_leaves_out_what_a_condition_removes() -> None:
         {"optimizer": "adam"},
         {"optimizer": "sgd", "momentum": 0.9},
     ]
+
+
+@pytest.mark.parametrize("has_condition", [True, False])
+def test_a_lazy_grid_has_the_same_points(space: dict[str, Any], has_condition: bool) -> None:
+    if not has_condition:
+        space["momentum"].pop("when")
+    parsed = Space(space)
+
+    grid = Grid(parsed)
+
+    assert [grid[number] for number in range(len(grid))] == parsed.grid()
+
+
+def test_a_grid_of_many_millions_costs_nothing() -> None:
+    axis = {"type": "int", "minval": 1, "maxval": 1000, "count": 1000}
+
+    grid = Grid(Space({"a": axis, "b": axis, "c": axis}))
+
+    assert len(grid) == 10**9
+    assert grid[123_456_789] == {"a": 124, "b": 457, "c": 790}
 
 
 def test_conditions_may_stand_on_conditions() -> None:
