@@ -189,10 +189,17 @@ def platform(tmp_path: Path, clock: Clock, runner: FakeRunner) -> Iterator[Platf
 
 
 @pytest.fixture
-def nobody(platform: Platform, runner: FakeRunner, clock: Clock) -> Iterator[Api]:
+def app_options() -> dict[str, Any]:
+    """Tests that need another app override this."""
+    return {}
+
+
+@pytest.fixture
+def nobody(platform: Platform, runner: FakeRunner, clock: Clock, app_options: dict[str, Any]) -> Iterator[Api]:
     """A caller without a token."""
     logbook = Logbook()
-    with TestClient(create_app(platform, logbook=logbook), base_url="http://127.0.0.1:8080") as client:
+    app = create_app(platform, logbook=logbook, **app_options)
+    with TestClient(app, base_url="http://127.0.0.1:8080") as client:
         yield Api(client, platform, runner, clock, logbook)
 
 

@@ -106,6 +106,9 @@ def _sentences(error: RequestValidationError) -> list[str]:
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
+    if isinstance(error.__cause__, ResoluteError):
+        # Raised while the framework read the body.
+        return answer(error.__cause__)
     kind = _FROM_HTTP.get(error.status_code, InvalidInput)
     sentence = str(error.detail)
     if error.status_code in (404, 405):

@@ -26,8 +26,9 @@ _WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 class Gate:
     """ASGI middleware around the whole app."""
 
-    def __init__(self, app: ASGIApp, *, hosts: Iterable[str] = ()) -> None:
+    def __init__(self, app: ASGIApp, *, hosts: Iterable[str] = (), max_body_bytes: int = MAX_BODY_BYTES) -> None:
         self._app = app
+        self._max_body_bytes = max_body_bytes
         self._hosts = frozenset(host.lower() for host in (*known_hosts(), *hosts))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -43,7 +44,7 @@ class Gate:
             scope["query_string"] = _SNAKE_KEY.sub(_to_camel, scope["query_string"])
         if scope["type"] == "http" and scope["method"] in _WITH_BODY:
             MutableHeaders(scope=scope)["content-type"] = "application/json"
-            receive = _Body(receive)
+            receive = _Body(receive, self._max_body_bytes)
         await self._app(scope, receive, send)
 
     def _refusal(self, headers: Headers) -> Forbidden | TooLarge | None:
@@ -56,8 +57,8 @@ class Gate:
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
             return Forbidden(f"Requests from pages of {origin!r} are refused. Open the web UI of this master itself.")
-        if int(headers.get("content-length") or 0) > MAX_BODY_BYTES:
-            return _too_large()
+        if int(headers.get("content-length") or 0) > self._max_body_bytes:
+            return _too_large(self._max_body_bytes)
         return None
 
     def is_known(self, host_header: str) -> bool:
@@ -74,8 +75,9 @@ def known_hosts() -> tuple[str, ...]:
 class _Body:
     """The request's body, counted; an empty one reads as `{}`."""
 
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, receive: Receive, limit: int) -> None:
         self._receive = receive
+        self._limit = limit
         self._size = 0
 
     async def __call__(self) -> Message:
@@ -83,17 +85,17 @@ class _Body:
         if message["type"] != "http.request":
             return message
         self._size += len(message.get("body", b""))
-        if self._size > MAX_BODY_BYTES:
-            raise _too_large()
+        if self._size > self._limit:
+            raise _too_large(self._limit)
         if self._size == 0 and not message.get("more_body", False):
             return {**message, "body": b"{}"}
         return message
 
 
-def _too_large() -> TooLarge:
-    limit = MAX_BODY_BYTES // (1024 * 1024)
+def _too_large(limit: int) -> TooLarge:
     return TooLarge(
-        f"The request is larger than {limit} MiB. Leave data out of the directory (.detignore) or bind-mount it."
+        f"The request is larger than {limit / 1024**2:.4g} MiB. Leave data out of the directory (.detignore) or "
+        "bind-mount it."
     )
 
 

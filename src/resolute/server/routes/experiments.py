@@ -186,8 +186,8 @@ def get_experiments(
 @router.get("/api/v1/experiments/{experiment_id}")
 def get_experiment(experiment_id: int, platform: PlatformOf) -> wire.GetExperimentResponse:
     message = show_experiment(platform, experiment_id)
-    jobs = {job.job_id: job for job in list_jobs(platform)}
-    job = jobs.get(message.job_id)
+    is_over = message.end_time is not None
+    job = None if is_over else next((job for job in list_jobs(platform) if job.job_id == message.job_id), None)
     return wire.GetExperimentResponse(
         experiment=message, config=message.config, job_summary=job_summary(job) if job else None
     )

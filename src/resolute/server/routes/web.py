@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
 from resolute.domain.errors import NotFound
 
 router = APIRouter(include_in_schema=False)
 
-STATIC = Path(__file__).parent.parent / "static"
 _FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 _NOT_BUILT = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Resolute</title>
 <style>body{font:16px/1.5 system-ui;max-width:40rem;margin:4rem auto}code{background:#eee;padding:.1em .3em}
@@ -30,33 +29,34 @@ def det() -> Response:
 
 
 @router.get("/det/{path:path}")
-def web_ui(path: str) -> Response:
-    file = _file(path)
+def web_ui(path: str, request: Request) -> Response:
+    file = _file(request, path)
     if file is not None:
         return FileResponse(file, headers=_FOREVER if path.startswith("assets/") else None)
-    index = _file("index.html")
+    index = _file(request, "index.html")
     if index is None:
         return HTMLResponse(_NOT_BUILT)
     return FileResponse(index, headers={"Cache-Control": "no-cache"})
 
 
 @router.get("/assets/{path:path}")
-def assets(path: str) -> Response:
-    file = _file(f"assets/{path}")
+def assets(path: str, request: Request) -> Response:
+    file = _file(request, f"assets/{path}")
     if file is None:
         raise NotFound(f"no such file of the web UI: {path}")
     return FileResponse(file, headers=_FOREVER)
 
 
 @router.get("/favicon.ico")
-def favicon() -> Response:
-    file = _file("favicon.ico") or _file("favicon.svg")
+def favicon(request: Request) -> Response:
+    file = _file(request, "favicon.ico") or _file(request, "favicon.svg")
     return FileResponse(file) if file else Response(status_code=204)
 
 
-def _file(path: str) -> Path | None:
+def _file(request: Request, path: str) -> Path | None:
     """A file inside the built UI, never one outside it."""
     if not path:
         return None
-    found = (STATIC / path).resolve()
-    return found if found.is_relative_to(STATIC.resolve()) and found.is_file() else None
+    static: Path = request.app.state.static
+    found = (static / path).resolve()
+    return found if found.is_relative_to(static.resolve()) and found.is_file() else None
