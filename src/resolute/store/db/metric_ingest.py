@@ -71,9 +71,9 @@ class _Batch:
         if not fresh and not added:
             return 0
         chunk = self._insert(fresh) if fresh else None
-        was_superseding = self._supersedes_differently(head, fresh)
+        is_superseding = self._supersedes_differently(head, fresh, added)
         self._save_head(head, fresh, is_changed=bool(added))
-        if was_superseding:
+        if is_superseding:
             self._rebuild_summaries()
         else:
             self._update_summaries([part for part in (chunk, build(added) if added else None) if part is not None])
@@ -144,16 +144,14 @@ class _Batch:
 
     # ---------------------------------------------------------------------------------------------------- summaries
 
-    def _supersedes_differently(self, head: Head | None, fresh: list[Entry]) -> bool:
+    def _supersedes_differently(self, head: Head | None, fresh: list[Entry], added: list[Entry]) -> bool:
         """Whether these rows archive some of an older run, or are archived themselves by a newer one."""
-        if not fresh:
-            return False
-        first, last = fresh[0].steps, fresh[-1].steps
-        starts_lower = head is None or first < head.first_steps
+        last = max(row.steps for row in (*fresh, *added))
+        starts_lower = bool(fresh) and (head is None or fresh[0].steps < head.first_steps)
         for other in self._group_heads():
             if other.run_id > self._run_id and other.first_steps <= last:
                 return True
-            if other.run_id < self._run_id and starts_lower and other.last_steps >= first:
+            if other.run_id < self._run_id and starts_lower and other.last_steps >= fresh[0].steps:
                 return True
         return False
 
