@@ -11,7 +11,23 @@ use, so that importing this package costs nothing.
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from resolute.client.checkpoint import Checkpoint
+    from resolute.client.client import Client
+    from resolute.client.default import (
+        create_experiment,
+        get_checkpoint,
+        get_experiment,
+        get_trial,
+        list_experiments,
+        login,
+        logout,
+    )
+    from resolute.client.experiment import Experiment
+    from resolute.client.logs import LogFilter
+    from resolute.client.trial import Trial
 
 _WHERE = {
     "Client": "client",

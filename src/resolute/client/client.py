@@ -14,7 +14,7 @@ from resolute.client.configuration import Configuration, as_dict, as_yaml, in_ow
 from resolute.client.context import pack
 from resolute.client.credentials import TokenStore, default_path
 from resolute.client.experiment import Experiment
-from resolute.client.login import Credentials, log_in
+from resolute.client.identity import Credentials, log_in
 from resolute.client.places import Projects, Templates, Users, Workspaces
 from resolute.client.session import Session
 from resolute.client.trial import Trial

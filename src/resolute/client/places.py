@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import quote
 
-from resolute.client.login import hashed
+from resolute.client.identity import hashed
 from resolute.client.session import Session
 from resolute.domain.errors import NotFound
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from resolute import client as shared
 from resolute.client import Client, LogFilter
 from resolute.domain.errors import InvalidInput
 
@@ -150,3 +151,20 @@ def test_the_sdk_sees_what_the_command_line_made(master: str, work: Path, tmp_pa
         assert experiment.top_checkpoint() is not None
         with pytest.raises(InvalidInput):
             client.create_experiment({"searcher": {"name": "nonsense"}})
+
+
+def test_a_script_needs_no_client_object(
+    master: str, work: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "shared"))
+    monkeypatch.setenv("RESOLUTE_MASTER", master)
+    monkeypatch.chdir(work)
+    shared.login(master, "determined", "")
+
+    experiment = shared.create_experiment("config.yaml", "model", activate=False)
+    same = shared.get_experiment(experiment.id)
+    same.kill()
+
+    assert same.wait(interval_s=0.1, timeout_s=60) == "CANCELED"
+    assert experiment.id in {found.id for found in shared.list_experiments()}
+    shared.logout()

@@ -7,7 +7,7 @@ import pytest
 
 from resolute.cli.output import cell, moment, size
 from resolute.client.fake import FakeMaster
-from resolute.client.login import hashed
+from resolute.client.identity import hashed
 
 
 class TestTrial:

@@ -9,7 +9,7 @@ import pytest
 from resolute.client import Client
 from resolute.client.credentials import TokenStore, default_path
 from resolute.client.fake import FakeMaster
-from resolute.client.login import hashed
+from resolute.client.identity import hashed
 from resolute.domain.errors import Forbidden, Unauthenticated, Unavailable
 
 URL = "http://fake:8080"

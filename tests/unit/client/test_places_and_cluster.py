@@ -4,7 +4,7 @@ import pytest
 
 from resolute.client import Client
 from resolute.client.fake import FakeMaster
-from resolute.client.login import hashed
+from resolute.client.identity import hashed
 from resolute.domain.errors import NotFound
 
 

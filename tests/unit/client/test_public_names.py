@@ -15,6 +15,17 @@ def test_every_listed_name_is_there(name: str) -> None:
     assert name in dir(client)
 
 
+def test_functions_stay_functions_once_every_module_is_loaded() -> None:
+    code = (
+        "from resolute import client\n"
+        "from resolute.client.client import Client\n"
+        "import resolute.client.default\n"
+        "assert all(callable(getattr(client, name)) for name in client.__all__)\n"
+    )
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
 def test_another_name_is_an_ordinary_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = client.nonsense
