@@ -94,10 +94,11 @@ class LocalRunner:
         run = self._run(handle)
         if not run.path.exists() or run.exit() is not None:
             return
-        if run.give_up():
-            number = signal.SIGKILL if force else signal.SIGTERM
-            run.record_exit(Exit(128 + number, "Stopped before it started."))
-            return
+        with self._starting:
+            if run.give_up():
+                number = signal.SIGKILL if force else signal.SIGTERM
+                run.record_exit(Exit(128 + number, "Stopped before it started."))
+                return
         shepherd = run.claimed_by()
         if shepherd is not None and shepherd.is_alive:
             with contextlib.suppress(ProcessLookupError):
@@ -147,7 +148,7 @@ class LocalRunner:
             return _LOST
         shepherd = run.claimed_by()
         # The claim is read first and the exit last: a gang that ends in between is seen as ended, never as lost.
-        is_alive = shepherd.is_alive if shepherd is not None else _is_starting(run)
+        is_alive = shepherd.is_alive if shepherd is not None else self._is_starting(run)
         ended = run.exit()
         if ended is not None:
             status = GangStatus(exit_code=ended.code, reason=ended.reason, is_final=ended.is_final)
@@ -158,6 +159,12 @@ class LocalRunner:
             return GangStatus()
         _kill_leftovers(run)
         return _LOST
+
+    def _is_starting(self, run: RunDirectory) -> bool:
+        """Not claimed yet. When the process that should claim it is not there, the gang is given up for good, so that
+        it cannot start behind the back of whoever is told that it is lost."""
+        with self._starting:
+            return run.launched().is_alive or not run.give_up()
 
     def _launch(self, run: RunDirectory, gang: Gang, environment: Environment) -> int:
         pid = self._launch_warm(run, gang, environment)
@@ -208,12 +215,6 @@ class LocalRunner:
 
 def _is_running(status: GangStatus) -> bool:
     return status.exit_code is None and not status.is_lost
-
-
-def _is_starting(run: RunDirectory) -> bool:
-    """Not claimed yet. When the process that should claim it is not there, the gang is given up for good, so that it
-    cannot start behind the back of whoever is told that it is lost."""
-    return run.launched().is_alive or not run.give_up()
 
 
 def _kill_leftovers(run: RunDirectory) -> None:

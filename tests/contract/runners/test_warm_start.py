@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from resolute.runners.local import LocalRunner
@@ -240,6 +241,6 @@ def test_a_zygote_goes_with_its_master(bench: Any, tmp_path: Path) -> None:
 
 def _zygote_pid() -> int:
     """The newest one: those of session fixtures are older."""
-    children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
-    zygotes = [int(pid) for pid in children if b"zygote_main.py\0serve" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-    return max(zygotes, key=lambda pid: int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]))
+    alive = [child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]
+    zygotes = [child for child in alive if "serve" in child.cmdline()]
+    return max(zygotes, key=lambda child: child.create_time()).pid

@@ -23,7 +23,8 @@ def follow(child: Child, *, log: TaskLog, orders: Orders, heard: list[bytes] | N
     streams = {child.out: OutputStream(LogStream.STDOUT), child.err: OutputStream(LogStream.STDERR)}
     exit_code: int | None = None
     ended_at = 0.0
-    while exit_code is None or (streams and time.monotonic() - ended_at < _DRAIN_S):
+    has_left_some = False
+    while exit_code is None or ((streams or has_left_some) and time.monotonic() - ended_at < _DRAIN_S):
         longest_wait = _IDLE_S if exit_code is None else _SWEEP_S
         log.append(_read(streams, orders.wakeups, longest_wait, child.err, heard))
         for number in orders.take():
@@ -34,9 +35,10 @@ def follow(child: Child, *, log: TaskLog, orders: Orders, heard: list[bytes] | N
             if exit_code is not None:
                 # As in a container: when the entrypoint is gone, so is all that it started.
                 send(child.pid, signal.SIGKILL)
+                has_left_some = kill_descendants()
         else:
-            kill_descendants()
-            exit_code_of(child.pid)
+            exit_code_of(child.pid)  # buries what was killed
+            has_left_some = kill_descendants()
     for descriptor in streams:
         os.close(descriptor)
     return exit_code

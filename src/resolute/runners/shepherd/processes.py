@@ -103,11 +103,13 @@ def send(leader: int, number: int) -> None:
         kill_descendants()
 
 
-def kill_descendants() -> None:
-    """All that was started from here, also in sessions of their own."""
-    for pid in _descendants(os.getpid()):
+def kill_descendants() -> bool:
+    """All that was started from here, also in sessions of their own. True: some were found; look again."""
+    found = _descendants(os.getpid())
+    for pid in found:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
+    return bool(found)
 
 
 def adopt_orphans() -> None:
