@@ -1,7 +1,7 @@
 /** What stays around every page: navigation, who is signed in, and a word when the server is away. */
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
-import { Link, NavLink, useLocation } from "react-router";
+import { Link, NavLink, useLocation, useNavigate } from "react-router";
 import { useConnection } from "./api/connection";
 import { post } from "./api/http";
 import { offers } from "./api/offers";
@@ -62,12 +62,17 @@ function Account(): ReactNode {
   const theme = useTheme();
   const me = useQuery(meQuery).data;
   const master = useQuery(infoQuery).data;
-  const leave = (): void => void post("/api/v1/auth/logout").catch(() => undefined).finally(session.end);
+  const navigate = useNavigate();
+  const leave = async (): Promise<void> => {
+    await post("/api/v1/auth/logout").catch(() => undefined);
+    await navigate("/");
+    session.end();
+  };
   return (
     <div className="row spread" style={{ padding: "0 4px" }}>
       <Menu up align="left" className="btn quiet" label={<><Icon name="user" /><span className="ellipsis" style={{ maxWidth: 90 }}>{me?.displayName || me?.username || "…"}</span></>} name="Account">
         <Link className="menu-item" to="/account"><Icon name="key" />Account and tokens</Link>
-        <button className="menu-item" onClick={leave}><Icon name="out" />Sign out</button>
+        <button className="menu-item" onClick={() => void leave()}><Icon name="out" />Sign out</button>
         {master && <><div className="menu-sep" /><div className="menu-item faint" style={{ cursor: "default" }}>Version {master.resolute_version ?? master.version}</div></>}
       </Menu>
       <button className="btn quiet icon" aria-label={theme === "dark" ? "Use the light theme" : "Use the dark theme"} onClick={() => setTheme(theme === "dark" ? "light" : "dark")}>

@@ -113,7 +113,7 @@ def test_an_experiment_is_renamed_moved_and_deleted(page: Page, work) -> None:
     page.goto(f"experiments/{experiment}")
 
     more(page, "Rename")
-    page.get_by_label("Name").fill("renamed")
+    page.get_by_label("Name", exact=True).fill("renamed")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", name="renamed")).to_be_visible()
     more(page, "Move")

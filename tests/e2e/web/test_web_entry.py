@@ -89,7 +89,7 @@ def test_no_page_is_wider_than_the_window(browser: Browser, page: Page, work, wi
     for path in PAGES:
         page.goto(path.format(**facts))
         expect(page.get_by_role("heading").first).to_be_visible()
-        page.wait_for_load_state("networkidle") if width == 0 else page.wait_for_timeout(150)
+        expect(page.get_by_role("status", name="Loading")).to_have_count(0)
         beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         if beyond > 0:
             too_wide[path] = beyond

@@ -12,6 +12,7 @@ import { useFeedback } from "../../ui/Feedback";
 import { Icon } from "../../ui/Icon";
 import { ErrorNote, PageHead, Panel } from "../../ui/parts";
 import { examples, type Example } from "./examples";
+import { parentCode } from "./parentCode";
 import { readPicked, textFile, wireFiles, type Picked } from "./upload";
 import { useValidation } from "./useValidation";
 
@@ -44,7 +45,8 @@ export default function CreatePage(): ReactNode {
     setBusy(true);
     setError(null);
     try {
-      const answer = await post<{ experiment: Experiment }>("/api/v1/experiments", { ...body, activate });
+      const code = fork && !files ? { modelDefinition: await parentCode(fork) } : {};
+      const answer = await post<{ experiment: Experiment }>("/api/v1/experiments", { ...body, ...code, activate });
       say(`Experiment ${answer.experiment.id} created`);
       await navigate(`/experiments/${answer.experiment.id}`);
     } catch (problem) {
