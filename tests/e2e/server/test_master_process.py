@@ -1,0 +1,132 @@
+"""The master as a process: it starts, refuses to start when it must, and stops as it was asked to."""
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+MODEL = Path(__file__).parent / "model"
+CONFIG = """
+name: steps
+entrypoint: python3 steps.py
+searcher: {name: single, metric: loss}
+max_restarts: 0
+"""
+
+Start = Callable[..., Any]
+
+
+@pytest.fixture
+def start(tmp_path: Path, live_master: Any) -> Iterator[Start]:
+    """start(*options, env): a master over the test's own home."""
+    kind = type(live_master)
+    made: list[Any] = []
+
+    def begin(*options: str, env: dict[str, str] | None = None) -> Any:
+        made.append(kind(tmp_path / "home", "--slots", "1", "--no-warm", *options, env=env).start())
+        return made[-1]
+
+    yield begin
+    for master in made:
+        master.stop()
+        master.http.close()
+
+
+def refused(home: Path, *options: str) -> str:
+    """What `resolute up` says when it does not start."""
+    command = [sys.executable, "-m", "resolute.cli.main", "up", "--home", str(home), "--no-warm", *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
+    assert done.returncode not in (0, None)
+    assert "Traceback" not in done.stderr
+    return done.stdout + done.stderr
+
+
+def log_of(master: Any, experiment_id: int) -> str:
+    trials = master.call("GET", f"/api/v1/experiments/{experiment_id}/trials")["trials"]
+    return str(master.http.get(f"{master.url}/api/v1/trials/{trials[0]['id']}/logs").text) if trials else ""
+
+
+def until(condition: Callable[[], bool], *, timeout_s: float = 60) -> None:
+    ends_at = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < ends_at, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def test_it_answers_once_it_says_so_and_stops_cleanly(start: Start) -> None:
+    master = start()
+
+    info = httpx.get(f"{master.url}/info").json()
+    code = master.stop()
+
+    assert info["version"] == "0.38.1"
+    assert code == 0
+    assert "Stopping" in master.output.read_text()
+    assert "Traceback" not in master.output.read_text()
+
+
+def test_open_streams_do_not_hold_it_up(start: Start) -> None:
+    master = start()
+    master.login()
+
+    with master.http.stream("GET", f"{master.url}/api/v1/master/logs?follow=true") as follower:
+        lines = follower.iter_lines()
+        next(lines)
+        began = time.monotonic()
+        code = master.stop()
+
+    assert code == 0
+    assert time.monotonic() - began < 15
+
+
+def test_a_second_master_over_the_same_home_is_refused(start: Start) -> None:
+    master = start()
+
+    assert "Another master is running" in refused(master.home, "--port", "0")
+
+
+def test_a_taken_port_is_a_sentence(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+
+        said = refused(tmp_path / "home", "--port", str(taken.getsockname()[1]))
+
+    assert "Cannot listen on 127.0.0.1" in said
+
+
+def test_beyond_loopback_it_needs_passwords(tmp_path: Path) -> None:
+    said = refused(tmp_path / "home", "--host", "0.0.0.0", "--port", "0")
+
+    assert "admin, determined can log in without a password" in said
+    assert "RESOLUTE_ADMIN_PASSWORD" in said
+
+
+def test_with_passwords_it_listens_and_the_empty_one_is_refused(start: Start) -> None:
+    master = start("--host", "0.0.0.0", env={"RESOLUTE_INITIAL_PASSWORD": "Correct1Horse"})
+
+    empty = httpx.post(f"{master.url}/api/v1/auth/login", json={"username": "admin", "password": ""})
+    right = httpx.post(f"{master.url}/api/v1/auth/login", json={"username": "admin", "password": "Correct1Horse"})
+
+    assert (empty.status_code, right.status_code) == (403, 200)
+
+
+def test_with_stop_trials_they_checkpoint_and_go_on_at_the_next_start(start: Start) -> None:
+    first = start("--stop-trials")
+    experiment_id = first.create(CONFIG, MODEL)
+    until(lambda: "running" in log_of(first, experiment_id))
+
+    code = first.stop()
+    second = start()
+
+    assert code == 0
+    assert second.wait(experiment_id) == "STATE_COMPLETED"
+    log = log_of(second, experiment_id)
+    assert "left at" in log
+    assert "resumed at" in log
