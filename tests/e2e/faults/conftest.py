@@ -22,12 +22,12 @@ FINAL = ("STATE_COMPLETED", "STATE_ERROR", "STATE_CANCELED")
 class Master:
     """Real processes throughout: `kill` is SIGKILL, and trials live on."""
 
-    def __init__(self, home: Path, *, slots: int = 2, db: str | None = None) -> None:
+    def __init__(self, home: Path, *, slots: int = 2, warm: bool = True) -> None:
         self.home = home
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.output = Path(tempfile.mkdtemp()) / "master.log"
-        self._options = ["--slots", str(slots)] + (["--db", db] if db else [])
+        self._options = ["--slots", str(slots), "--warm" if warm else "--no-warm"]
         self._process: subprocess.Popen[bytes] | None = None
         self._token = ""
 
