@@ -16,7 +16,7 @@ from resolute.search import new_searcher
 from resolute.search.events import CreateTrial, Outcome, SearchStarted, StopTrial, TrialClosed, Validated
 
 DIVISOR = 4
-MAX_TRIALS = 1000
+MAX_TRIALS = 2000
 
 Entry = Callable[[Task, int, int], Contestant]
 """(task, seed, workers)"""

@@ -1,9 +1,10 @@
 """`adaptive_tpe`: halving that stops trials early, and a model of all trials so far that chooses the next.
 
-Points are ranked at the highest rung that enough trials have reached; those that never got there come after, rung by
-rung. Because chosen trials get better and better, a newcomer must beat the newest of its rung too, not only the old
-and random ones. Between rungs, a trial is stopped as soon as even the largest improvement seen from there on would not
-carry it past the next rung.
+Points are ranked at the greatest length that enough trials have reached; those that never got there come after, length
+by length. Some trials are drawn at random for good: the better they do beside those the model chose, the more of them.
+Because chosen trials get better and better, a newcomer must beat the newest of its rung too, not only the old ones.
+Between rungs, a trial is stopped as soon as even the largest improvement seen from there on would not carry it past
+the next rung.
 """
 
 from collections.abc import Mapping
@@ -21,8 +22,10 @@ from resolute.search.rung import Rung
 from resolute.search.space import Assignment, Space
 from resolute.search.tpe import DEFAULT_STARTUP, MOST_GOOD, MOST_REST
 
-_RANDOM_SHARE = 0.25
-"""Of the trials after the start: the model may be wrong about places it has never seen."""
+_RANDOM_SHARES = (0.15, 0.3, 0.6)
+"""Least, first and most: trials drawn at random are how the model is found out where it is wrong."""
+_JURY = 4
+"""Trials of either kind that a length needs before it may judge the model."""
 _WINDOW = 4
 """Newest results a newcomer is compared with, in multiples of the divisor."""
 
@@ -35,6 +38,8 @@ class AdaptiveTpeSearcher(StoppingHalving):
         self._curves = Curves()
         self._rows: list[list[float]] = []
         """Encoded points, one for each trial."""
+        self._is_modelled: list[bool] = []
+        """Which trials the model chose."""
         self._earlier: list[list[float]] = []
         """Encoded points of earlier results, best first."""
 
@@ -43,24 +48,32 @@ class AdaptiveTpeSearcher(StoppingHalving):
         self._earlier += [self._density.encode(self._space.flat(earlier[at].hparams)) for at in ranking]
 
     def _plan(self, searcher: Mapping[str, Any]) -> list[BracketPlan]:
-        """The boldest bracket, and one that begins a rung later in case the lowest rung misleads."""
-        section = {**searcher, "name": "adaptive_asha", "mode": "aggressive", "bracket_rungs": []}
-        (boldest,) = plan_halving(section)
-        most = len(boldest.lengths)
-        return plan_halving({**section, "bracket_rungs": [most, most - 1]}) if most > 1 else [boldest]
+        """As adaptive_asha: some brackets begin higher up, in case the lowest rungs mislead."""
+        return plan_halving({**searcher, "name": "adaptive_asha", "mode": "standard", "bracket_rungs": []})
 
     # Choosing trials.
 
     def _propose(self, bracket: int) -> Assignment:
-        point = self._chosen()
+        levels = self._levels()
+        ranking, compared = self._ranking(levels)
+        is_early = len(ranking) + len(self._earlier) < self._startup
+        is_modelled = not self._queued and not is_early and self._dice.unit() >= self._random_share(levels)
+        point = self._modelled(ranking, compared) if is_modelled else self._draw()
         self._rows.append(self._density.encode(point))
+        self._is_modelled.append(is_modelled)
         return point
 
-    def _chosen(self) -> Assignment:
-        ranking, compared = self._ranking()
-        is_early = len(ranking) + len(self._earlier) < self._startup
-        if self._queued or is_early or self._dice.unit() < _RANDOM_SHARE:
-            return self._draw()
+    def _random_share(self, levels: Mapping[int, list[int]]) -> float:
+        """How often, at the greatest length that can judge, a random trial did better than one the model chose."""
+        least, first, most = _RANDOM_SHARES
+        for length in sorted(levels, reverse=True):
+            chosen = [self._is_modelled[trial] for trial in levels[length]]
+            modelled, drawn = sum(chosen), len(chosen) - sum(chosen)
+            if modelled >= _JURY and drawn >= _JURY:
+                return min(max(_losses_to_random(chosen) / (modelled * drawn), least), most)
+        return first
+
+    def _modelled(self, ranking: list[int], compared: int) -> Assignment:
         count = min(self._good_count(compared), len(ranking))
         known = self._good_count(len(self._earlier)) if self._earlier else 0
         good = [self._rows[trial] for trial in ranking[:count]] + self._earlier[:known]
@@ -69,9 +82,8 @@ class AdaptiveTpeSearcher(StoppingHalving):
         rest = pending + [self._rows[trial] for trial in ranking[count : count + MOST_REST]] + self._earlier[known:]
         return self._density.propose(good, rest[:MOST_REST], self._dice)
 
-    def _ranking(self) -> tuple[list[int], int]:
+    def _ranking(self, levels: Mapping[int, list[int]]) -> tuple[list[int], int]:
         """Trials best first, and how many of them were compared at the deciding length."""
-        levels = self._levels()
         needed = max(2 * (self._density.width + 2), self._startup // 2)
         lengths = sorted(levels)
         top = max((at for at, length in enumerate(lengths) if len(levels[length]) >= needed), default=0)
@@ -124,14 +136,31 @@ class AdaptiveTpeSearcher(StoppingHalving):
         return gain is not None and loss - gain > rung.losses[rung.quota(self._divisor) - 1]
 
     def _state(self) -> dict[str, Any]:
-        own = {"rows": self._rows.copy(), "earlier": self._earlier.copy(), "curves": self._curves.snapshot()}
-        return {**super()._state(), **own}
+        return {
+            **super()._state(),
+            "rows": self._rows.copy(),
+            "is_modelled": self._is_modelled.copy(),
+            "earlier": self._earlier.copy(),
+            "curves": self._curves.snapshot(),
+        }
 
     def _load_state(self, state: Mapping[str, Any]) -> None:
         super()._load_state(state)
         self._rows = [list(row) for row in state["rows"]]
+        self._is_modelled = list(state["is_modelled"])
         self._earlier = [list(row) for row in state["earlier"]]
         self._curves = Curves.of_snapshot(state["curves"])
+
+
+def _losses_to_random(chosen: list[bool]) -> int:
+    """Pairs, best first, in which a random trial stands before one the model chose."""
+    pairs = drawn = 0
+    for is_modelled in chosen:
+        if is_modelled:
+            pairs += drawn
+        else:
+            drawn += 1
+    return pairs
 
 
 def _merged(rungs: list[Rung]) -> list[int]:
