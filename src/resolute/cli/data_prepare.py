@@ -88,7 +88,7 @@ def rgb(
     workers: Workers = None,
     report: ReportFile = None,
 ) -> None:
-    """TIFF and GeoTIFF of any depth to PNG or JPEG. What is done is skipped; a bad file is reported, and the rest goes on."""
+    """TIFF of any depth to PNG or JPEG. What is done is skipped; a bad file is reported, and the rest goes on."""
     job = imagery.RgbJob(
         input_dir=input_dir,
         output_dir=out_dir,
@@ -155,7 +155,9 @@ def tile(
     run: Run,
     image_dir: Annotated[Path, typer.Option("--image-dir", help="Folder of the images that the labels name.")],
     train_json: Annotated[Path | None, typer.Option("--train-dataset-json-path", help="COCO file to tile.")] = None,
-    val_json: Annotated[Path | None, typer.Option("--val-dataset-json-path", help="Another one.")] = None,
+    val_json: Annotated[
+        Path | None, typer.Option("--val-dataset-json-path", help="Another one; default val.json beside.")
+    ] = None,
     train_dir: Annotated[Path | None, typer.Option("--output-train-dir", help="Where its tiles go.")] = None,
     val_dir: Annotated[Path | None, typer.Option("--output-val-dir", help="Where the other's tiles go.")] = None,
     slice_size: Annotated[int, typer.Option("--slice-size", help="Side of a tile in pixels.")] = 300,
@@ -225,6 +227,10 @@ def _tile_pairs(
     for side, labels, target in (("train", train_json, train_dir), ("val", val_json, val_dir)):
         if labels is None and target is None:
             continue
+        if side == "val" and labels is None and train_json is not None:
+            labels = _beside(train_json)
+            if labels is None:
+                continue
         if labels is None or target is None:
             missing = f"--{side}-dataset-json-path" if labels is None else f"--output-{side}-dir"
             raise InvalidInput(f"{missing} is missing: labels and the folder for their tiles are given together.")
@@ -232,6 +238,12 @@ def _tile_pairs(
     if not pairs:
         raise InvalidInput("There is nothing to tile. Give --train-dataset-json-path and --output-train-dir.")
     return pairs
+
+
+def _beside(train_json: Path) -> Path | None:
+    """A folder for validation tiles without labels means the `val.json` that `data coco` wrote beside `train.json`."""
+    found = train_json.with_name("val.json")
+    return found if found.exists() and found != train_json else None
 
 
 def _render_options(bands: str | None, stretch: str, percentiles: str) -> "imagery.RenderOptions":
