@@ -67,7 +67,6 @@ def entry_bytes() -> int:
 def measure(page: Page, server: "Server", runs: int) -> None:
     sign_in(page)
     show("first contentful paint, signed in", median(lambda: first_paint(page), runs), 1000, "ms")
-    page.evaluate("localStorage.setItem('resolute.list.size', '1000')")
     show("list of 1,000 experiments, from the click", median(lambda: listed(page), runs), 300, "ms")
     long_run, search = server.find("long-run"), server.find("thousand-trial-search")
     points = median(lambda: opened(page, f"experiments/{long_run}/config", "Overview", DRAWN.format(points=1000)), runs)

@@ -7,8 +7,7 @@ import type { Series, Trial, WireSeries } from "./types";
 
 const TRIAL_POINTS = 2000;
 const BUDGET = 60_000;
-/** As many as an address can name and as the server draws at once. */
-const MOST_NAMED = 50;
+/** As many as the server draws at once. */
 const MOST_TRIALS = 1000;
 const LIVE_MS = 300;
 /** Summaries name training and validation as Determined's clients read them; other groups keep their own name. */
@@ -73,13 +72,16 @@ function tailStart(known: Series[] | undefined, group: string, names: readonly s
   return ends.every((end) => end !== undefined) ? Math.min(...(ends as number[])) : undefined;
 }
 
+/** Certain trials, or all of them (then how many there are decides how finely each is drawn). */
+export type Which = { trialIds: readonly number[]; count?: never } | { trialIds?: never; count: number };
+
 /** Lines of all trials of an experiment. More trials, fewer points each: the picture has only so many pixels. */
-export function useExperimentSeries(experimentId: number, metrics: readonly MetricId[], trialIds: readonly number[], live: boolean): { series: Series[]; isPending: boolean; error: unknown } {
+export function useExperimentSeries(experimentId: number, metrics: readonly MetricId[], which: Which, live: boolean): { series: Series[]; isPending: boolean; error: unknown } {
   const client = useQueryClient();
-  const trials = trialIds.length;
+  const trials = which.trialIds ? which.trialIds.length : which.count;
   const maxPoints = Math.max(40, Math.min(1000, Math.floor(BUDGET / Math.max(trials, 1))));
-  const queryKey = ["series", "experiment", experimentId, metrics.map((metric) => `${metric.group}/${metric.name}`).join(), trials > MOST_NAMED ? trials : trialIds.join()];
-  const which: Query = trials > MOST_NAMED ? { maxTrials: MOST_TRIALS } : { trialIds };
+  const queryKey = ["series", "experiment", experimentId, metrics.map((metric) => `${metric.group}/${metric.name}`).join(), which.trialIds?.join() ?? maxPoints];
+  const asked: Query = which.trialIds ? { trialIds: which.trialIds } : { maxTrials: MOST_TRIALS };
   const query = useQuery({
     queryKey,
     enabled: metrics.length > 0 && trials > 0,
@@ -87,7 +89,7 @@ export function useExperimentSeries(experimentId: number, metrics: readonly Metr
     structuralSharing: false,
     queryFn: async ({ signal }) => {
       const answers = await Promise.all(groupsOf(metrics).map(([group, names]) =>
-        get<{ series: WireSeries[] }>(`/api/v1/experiments/${experimentId}/series`, { group, name: names, maxPoints, ...which }, signal)));
+        get<{ series: WireSeries[] }>(`/api/v1/experiments/${experimentId}/series`, { group, name: names, maxPoints, ...asked }, signal)));
       return answers.flatMap((answer) => answer.series.map(normalise));
     },
   });

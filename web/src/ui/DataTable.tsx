@@ -4,7 +4,7 @@
  */
 import { columnVisibilityFeature, createColumnHelper, tableFeatures, useTable } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useMemo, useRef, type ReactNode } from "react";
+import { useEffect, useMemo, useRef, type ReactNode } from "react";
 import { Icon } from "./Icon";
 
 export interface Column<T> {
@@ -34,6 +34,10 @@ interface Props<T> {
   height?: number | string;
   label: string;
   empty?: ReactNode;
+  /** Rows whose content is still on its way. */
+  isGap?: (row: T) => boolean;
+  /** Which rows are in view. */
+  onRange?: (first: number, last: number) => void;
 }
 
 const ROW_PX = 35;
@@ -41,17 +45,19 @@ const OVERSCAN = 12;
 const features = tableFeatures({ columnVisibilityFeature });
 
 export function DataTable<T extends object>(props: Props<T>): ReactNode {
-  const { rows, columns, rowId, picked, onPick, height, label } = props;
+  const { rows, columns, rowId, picked, onPick, height, label, isGap, onRange } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const definitions = useMemo(() => {
     const helper = createColumnHelper<typeof features, T>();
-    return helper.columns(columns.map((column) => helper.display({ id: column.id, header: () => column.title, cell: ({ row }) => column.cell(row.original) })));
-  }, [columns]);
+    return helper.columns(columns.map((column) => helper.display({ id: column.id, header: () => column.title, cell: ({ row }) => (isGap?.(row.original) ? <div className="skeleton" /> : column.cell(row.original)) })));
+  }, [columns, isGap]);
   const visibility = useMemo(() => Object.fromEntries(Object.entries(props.hidden ?? {}).map(([id, off]) => [id, !off])), [props.hidden]);
   const table = useTable({ features, columns: definitions, data: rows as T[], getRowId: rowId, state: { columnVisibility: visibility } });
   const model = table.getRowModel().rows;
   const virtual = useVirtualizer({ count: model.length, getScrollElement: () => scroller.current, estimateSize: () => ROW_PX, overscan: OVERSCAN, enabled: height !== undefined });
   const items = height === undefined ? model.map((_, index) => ({ index })) : virtual.getVirtualItems();
+  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
+  useEffect(() => onRange?.(first, last), [first, last, onRange]);
   const before = height === undefined ? 0 : (virtual.getVirtualItems()[0]?.start ?? 0);
   const after = height === undefined ? 0 : virtual.getTotalSize() - (virtual.getVirtualItems().at(-1)?.end ?? 0);
   const byId = useMemo(() => new Map(columns.map((column) => [column.id, column])), [columns]);
@@ -60,7 +66,8 @@ export function DataTable<T extends object>(props: Props<T>): ReactNode {
     if (!next.delete(id)) next.add(id);
     onPick?.(next);
   };
-  const allPicked = rows.length > 0 && rows.every((row) => picked?.has(rowId(row)));
+  const pickable = isGap ? rows.filter((row) => !isGap(row)) : rows;
+  const allPicked = pickable.length > 0 && pickable.every((row) => picked?.has(rowId(row)));
   if (!rows.length && props.empty) return props.empty;
   const span = columns.length + (onPick ? 1 : 0);
   return (
@@ -71,7 +78,7 @@ export function DataTable<T extends object>(props: Props<T>): ReactNode {
             <tr key={group.id}>
               {onPick && (
                 <th className="pick">
-                  <input type="checkbox" aria-label="Select all shown" checked={allPicked} onChange={() => onPick(allPicked ? new Set() : new Set(rows.map(rowId)))} />
+                  <input type="checkbox" aria-label="Select all shown" checked={allPicked} onChange={() => onPick(allPicked ? new Set() : new Set(pickable.map(rowId)))} />
                 </th>
               )}
               {group.headers.map((header) => (

@@ -25,7 +25,7 @@ export function OverviewTab({ experiment }: { experiment: Experiment }): ReactNo
   const trials = useMemo(() => page.data?.trials ?? [], [page.data]);
   const metrics = useMemo(() => metricIds(trials).filter((metric) => metric.group === "training" || metric.group === "validation"), [trials]);
   const trialIds = useMemo(() => trials.map((trial) => trial.id).sort((a, b) => a - b), [trials]);
-  const drawn = useExperimentSeries(experiment.id, metrics, trialIds, live);
+  const drawn = useExperimentSeries(experiment.id, metrics, { trialIds }, live);
   const inks = useMemo(() => trials.map((trial): TrialInk => ({ id: trial.id, label: `trial ${trial.id}`, color: colorAt(trial.id, theme) })), [trials, theme]);
   const rest = (page.data?.pagination.total ?? 0) - trials.length;
   return (

@@ -1,6 +1,6 @@
 /** Pictures of a search: all learning curves, which hyperparameters mattered, where the good trials lie, the ladder. */
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useMemo, useState, type ReactNode } from "react";
+import { lazy, Suspense, useEffect, useMemo, useState, type ReactNode } from "react";
 import { useNavigate } from "react-router";
 import { trialsQuery } from "../../api/queries";
 import { useExperimentSeries, metricIds } from "../../api/series";
@@ -9,7 +9,7 @@ import { ChartControls, useChartChoice } from "../../charts/ChartControls";
 import { CurveChart, type Line } from "../../charts/CurveChart";
 import { metricLabel } from "../../charts/MetricCharts";
 import { colorAt } from "../../charts/palette";
-import { xValues } from "../../charts/series";
+import { xValues, type MetricId } from "../../charts/series";
 import { useTheme } from "../../theme/theme";
 import { plural } from "../../text/format";
 import { isLive } from "../../text/state";
@@ -19,23 +19,25 @@ import { RungsPanel } from "./RungsPanel";
 import { dimensionsOf, pointsOf } from "./searchData";
 
 const SearchCharts = lazy(() => import("./SearchCharts"));
+const FEW = 200;
 type View = "curves" | "parallel" | "scatter" | "heat";
 
 export default function SearchTab({ experiment }: { experiment: Experiment }): ReactNode {
   const [view, setView] = useState<View>("curves");
-  const page = useQuery({ ...trialsQuery(experiment.id, { sortBy: "SORT_BY_ID", descending: false }), staleTime: 5000 });
+  // A large search draws its curves first; what else is known of its trials follows.
+  const [isDrawn, setDrawn] = useState(experiment.numTrials <= FEW);
+  const page = useQuery({ ...trialsQuery(experiment.id, { sortBy: "SORT_BY_ID", descending: false }), staleTime: 5000, enabled: isDrawn });
   const trials = useMemo(() => page.data?.trials ?? [], [page.data]);
   const points = useMemo(() => pointsOf(trials), [trials]);
   const dimensions = useMemo(() => dimensionsOf(points, experiment), [points, experiment.id]);
-  if (page.isPending) return <Loading />;
-  if (!trials.length) return <Panel><ErrorNote error={page.error} /><Empty title="No trial has started yet"><p>The pictures appear with the first validations.</p></Empty></Panel>;
+  if (!trials.length && !page.isPending) return <Panel><ErrorNote error={page.error} /><Empty title="No trial has started yet"><p>The pictures appear with the first validations.</p></Empty></Panel>;
   return (
     <div className="stack">
       <div className="toolbar">
         <Segment label="Picture" value={view} onChange={setView} options={[["curves", "Learning curves"], ["parallel", "Parallel coordinates"], ["scatter", "Scatter"], ["heat", "Heat map"]]} />
-        <span className="muted">{plural(trials.length, "trial")}, {points.length} with a value of {experiment.searcherMetric}</span>
+        <span className="muted">{page.isPending ? plural(experiment.numTrials, "trial") : `${plural(trials.length, "trial")}, ${points.length} with a value of ${experiment.searcherMetric}`}</span>
       </div>
-      {view === "curves" ? <Curves experiment={experiment} trials={trials} /> : points.length < 2 || !dimensions.length ? (
+      {view === "curves" ? <Curves experiment={experiment} trials={trials} onDrawn={setDrawn} /> : page.isPending ? <Panel><Loading /></Panel> : points.length < 2 || !dimensions.length ? (
         <Panel><Empty title="Too little to draw yet"><p>These pictures need two validated trials whose hyperparameters differ.</p></Empty></Panel>
       ) : (
         <Suspense fallback={<Loading />}><SearchCharts kind={view} experiment={experiment} points={points} dimensions={dimensions} /></Suspense>
@@ -48,16 +50,19 @@ export default function SearchTab({ experiment }: { experiment: Experiment }): R
   );
 }
 
-function Curves({ experiment, trials }: { experiment: Experiment; trials: readonly Trial[] }): ReactNode {
+function Curves({ experiment, trials, onDrawn }: { experiment: Experiment; trials: readonly Trial[]; onDrawn: (isDrawn: boolean) => void }): ReactNode {
   const theme = useTheme();
   const navigate = useNavigate();
   const [choice, setChoice] = useChartChoice();
   const [chosen, setChosen] = useState("");
-  const all = useMemo(() => metricIds(trials), [trials]);
+  // The searcher's metric is known before the trials are: its curves need not wait for them.
+  const all = useMemo(() => withSearcherMetric(metricIds(trials), experiment.searcherMetric), [trials, experiment.searcherMetric]);
   const metric = all.find((item) => `${item.group}/${item.name}` === chosen) ?? all.find((item) => item.group === "validation" && item.name === experiment.searcherMetric) ?? all[0];
   const metrics = useMemo(() => (metric ? [metric] : []), [metric?.group, metric?.name]);
-  const trialIds = useMemo(() => trials.map((trial) => trial.id), [trials]);
-  const drawn = useExperimentSeries(experiment.id, metrics, trialIds, isLive(experiment.state));
+  const drawn = useExperimentSeries(experiment.id, metrics, { count: experiment.numTrials }, isLive(experiment.state));
+  useEffect(() => {
+    if (!drawn.isPending) onDrawn(true);
+  }, [drawn.isPending, onDrawn]);
   const stopped = useMemo(() => stoppedEarly(trials), [trials]);
   const xAxis = choice.xAxis === "epoch" ? "step" : choice.xAxis;
   const lines = useMemo(
@@ -76,6 +81,11 @@ function Curves({ experiment, trials }: { experiment: Experiment; trials: readon
       {drawn.isPending ? <div style={{ height: 380 }}><Loading /></div> : <CurveChart lines={lines} xAxis={xAxis} yLabel={metric?.name ?? ""} height={380} logY={choice.logY} smoothing={choice.smoothing} onPick={(id) => void navigate(`/trials/${id}`)} />}
     </Panel>
   );
+}
+
+function withSearcherMetric(found: readonly MetricId[], name: string | null): MetricId[] {
+  if (!name || found.some((metric) => metric.group === "validation" && metric.name === name)) return [...found];
+  return [{ group: "validation", name }, ...found];
 }
 
 /** Ended well before the one that got furthest: what an early-stopping search let go. */

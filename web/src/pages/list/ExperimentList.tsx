@@ -3,33 +3,30 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { useMemo, useState, type ReactNode } from "react";
 import { useSearchParams } from "react-router";
 import { useLive } from "../../api/events";
-import { experimentsQuery, trialQuery, usersQuery, type ExperimentFilter } from "../../api/queries";
+import { trialQuery, usersQuery, type ExperimentFilter } from "../../api/queries";
 import { plural } from "../../text/format";
 import { DataTable } from "../../ui/DataTable";
-import { Icon } from "../../ui/Icon";
 import { Empty, ErrorNote, Loading } from "../../ui/parts";
 import { useStored } from "../../ui/useStored";
 import { FirstExperiment } from "../FirstExperiment";
 import { ColumnPicker } from "./ColumnPicker";
 import { columnsFor, hyperparameterNames } from "./columns";
 import { SelectionBar } from "./SelectionBar";
+import { isGap, useExperimentRows, type Row } from "./useExperimentRows";
 
-const PAGE_SIZES = [50, 200, 1000];
 const STATES = [["STATE_ACTIVE", "Active"], ["STATE_PAUSED", "Paused"], ["STATE_COMPLETED", "Completed"], ["STATE_ERROR", "Error"], ["STATE_CANCELED", "Canceled"]] as const;
 const HIDDEN_AT_FIRST = { project: true, pool: true, checkpoints: true, size: true, parent: true, description: true };
 const NONE: ReadonlySet<string> = new Set();
 
 export function ExperimentList({ projectId }: { projectId?: number }): ReactNode {
   const [params, setParams] = useSearchParams();
-  const [pageSize, setPageSize] = useStored("list.size", PAGE_SIZES[0]!);
   const [hidden, setHidden] = useStored<Record<string, boolean>>("list.hidden", HIDDEN_AT_FIRST);
   const [picked, setPicked] = useState<ReadonlySet<string>>(NONE);
   useLive(["experiments"], [["experiments"]], 500);
 
-  const filter = filterOf(params, pageSize, projectId);
-  const page = useQuery(experimentsQuery(filter));
-  const rows = useMemo(() => page.data?.experiments ?? [], [page.data]);
-  const total = page.data?.pagination.total ?? 0;
+  const filter = filterOf(params, projectId);
+  const page = useExperimentRows(filter);
+  const rows = page.loaded;
   const wantsMetrics = Object.entries(hidden).some(([id, off]) => id.startsWith("metric:") && !off);
   const best = useBestMetrics(rows.map((row) => row.bestTrialId ?? 0), wantsMetrics);
   const values = useMemo(() => new Map(rows.map((row) => [row.id, best.get(row.bestTrialId ?? 0) ?? {}])), [rows, best]);
@@ -40,7 +37,7 @@ export function ExperimentList({ projectId }: { projectId?: number }): ReactNode
 
   const change = (next: Record<string, string | undefined>): void => {
     const merged = new URLSearchParams(params);
-    for (const [key, value] of Object.entries({ page: undefined, ...next })) {
+    for (const [key, value] of Object.entries(next)) {
       if (value) merged.set(key, value);
       else merged.delete(key);
     }
@@ -67,23 +64,21 @@ export function ExperimentList({ projectId }: { projectId?: number }): ReactNode
       <ErrorNote error={page.error} />
       <section className="panel">
         {picked.size > 0 && <SelectionBar experiments={rows.filter((row) => picked.has(String(row.id)))} onClear={() => setPicked(NONE)} />}
-        <DataTable label="Experiments" rows={rows} columns={columns} hidden={off} rowId={rowId} picked={picked} onPick={setPicked} height="calc(100vh - 210px)" empty={empty}
+        <DataTable label="Experiments" rows={page.rows} columns={columns} hidden={off} rowId={rowId} isGap={isGap} onRange={page.onRange} picked={picked} onPick={setPicked} height="calc(100vh - 200px)" empty={empty}
           sort={{ by: filter.sortBy!, descending: !!filter.descending }} onSort={(sort) => change({ sort: sort.by, order: sort.descending ? "desc" : "asc" })} />
-        {total > 0 && <Pager total={total} offset={filter.offset ?? 0} size={pageSize} onSize={setPageSize} onPage={(next) => change({ page: next ? String(next) : undefined })} />}
+        {page.total > 0 && <div className="table-foot">{plural(page.total, "experiment")}</div>}
       </section>
     </div>
   );
 }
 
-const rowId = (row: { id: number }): string => String(row.id);
+const rowId = (row: Row): string => (isGap(row) ? `gap-${row.gap}` : String(row.id));
 
-function filterOf(params: URLSearchParams, limit: number, projectId?: number): ExperimentFilter {
+function filterOf(params: URLSearchParams, projectId?: number): ExperimentFilter {
   const filter: ExperimentFilter = {
     sortBy: params.get("sort") ?? "SORT_BY_ID",
     descending: (params.get("order") ?? "desc") === "desc",
     archived: params.get("archived") === "1",
-    offset: Number(params.get("page") ?? 0) * limit,
-    limit,
   };
   const name = params.get("name");
   const state = params.get("state");
@@ -122,30 +117,5 @@ function UserFilter({ value, onChange }: { value: string; onChange: (value: stri
       <option value="">Any user</option>
       {users.map((user) => <option key={user.id} value={user.username}>{user.displayName || user.username}</option>)}
     </select>
-  );
-}
-
-interface PagerProps {
-  total: number;
-  offset: number;
-  size: number;
-  onSize: (size: number) => void;
-  onPage: (page: number) => void;
-}
-
-function Pager({ total, offset, size, onSize, onPage }: PagerProps): ReactNode {
-  const page = Math.floor(offset / size);
-  const last = Math.max(0, Math.ceil(total / size) - 1);
-  return (
-    <div className="table-foot">
-      <span>{offset + 1}–{Math.min(total, offset + size)} of {plural(total, "experiment")}</span>
-      <span className="row">
-        <select className="select" aria-label="Rows per page" value={size} onChange={(event) => { onSize(Number(event.target.value)); onPage(0); }}>
-          {PAGE_SIZES.map((option) => <option key={option} value={option}>{option} rows</option>)}
-        </select>
-        <button className="btn icon" aria-label="Previous page" disabled={page === 0} onClick={() => onPage(page - 1)}><Icon name="left" /></button>
-        <button className="btn icon" aria-label="Next page" disabled={page >= last} onClick={() => onPage(page + 1)}><Icon name="right" /></button>
-      </span>
-    </div>
   );
 }

@@ -5,7 +5,9 @@ import { flatten, formatBytes, formatDuration, formatNumber, formatValue, second
 import { isEnded } from "../../text/state";
 import type { Column } from "../../ui/DataTable";
 import { Ago, Bar, StateBadge } from "../../ui/parts";
+import { isGap, type Row } from "./useExperimentRows";
 
+type RowColumn = Column<Row> & { name: string; optional?: boolean };
 type ExperimentColumn = Column<Experiment> & { name: string; optional?: boolean };
 
 const FIXED: readonly ExperimentColumn[] = [
@@ -64,10 +66,11 @@ function collect(node: Record<string, unknown>, prefix: string, into: Set<string
 }
 
 /** `metrics`: best trial's validation metrics by experiment, fetched only for the chosen metric columns. */
-export function columnsFor(hparams: readonly string[], metrics: readonly string[], values: ReadonlyMap<number, Record<string, unknown>>): ExperimentColumn[] {
-  return [
+export function columnsFor(hparams: readonly string[], metrics: readonly string[], values: ReadonlyMap<number, Record<string, unknown>>): RowColumn[] {
+  const all: ExperimentColumn[] = [
     ...FIXED,
     ...hparams.map((name): ExperimentColumn => ({ id: `hp:${name}`, name, title: name, optional: true, numeric: true, cell: (row) => <span className="clip">{hyperparameter(row, name)}</span> })),
     ...metrics.map((name): ExperimentColumn => ({ id: `metric:${name}`, name, title: name, optional: true, numeric: true, cell: (row) => formatNumber(flatten(values.get(row.id))[name] ?? undefined) })),
   ];
+  return all.map((column) => ({ ...column, cell: (row: Row) => (isGap(row) ? null : column.cell(row)) }));
 }
