@@ -9,7 +9,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol
 
 import httpx
 import msgspec
@@ -39,9 +40,8 @@ class CheckpointRecord:
     is_complete: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """One call of `run.report`, ready to travel."""
+class Report(NamedTuple):
+    """One call of `run.report`, ready to travel. A tuple, because half a million a second are made."""
 
     group: str
     steps: int
@@ -219,4 +219,11 @@ def _now() -> str:
 
 
 def _rfc3339(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    whole = int(seconds)
+    return f"{_to_the_second(whole)}.{int((seconds - whole) * 1_000_000):06d}Z"
+
+
+@lru_cache(maxsize=8)
+def _to_the_second(seconds: int) -> str:
+    """Reports come in bunches: one call in thousands has to look at the calendar."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")

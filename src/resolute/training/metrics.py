@@ -71,6 +71,9 @@ def _held_scalar(group: str, name: str, value: Any) -> Any:
 
 
 def _wired(value: Any) -> Any:
+    kind = type(value)
+    if kind is int or kind is str or kind is bool or (kind is float and math.isfinite(value)):
+        return value  # Nearly all of them.
     if isinstance(value, Mapping):
         return wire_metrics(value)
     if hasattr(value, "item"):

@@ -27,7 +27,7 @@ class LocalMaster:
     def send_reports(self, reports: Sequence[Report]) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         with (self._folder / "metrics.jsonl").open("a") as file:
-            file.writelines(json.dumps(asdict(report)) + "\n" for report in reports)
+            file.writelines(json.dumps(report._asdict()) + "\n" for report in reports)
         if not self._echo:
             return
         for report in reports[-_PRINT_LIMIT_PER_BATCH:]:

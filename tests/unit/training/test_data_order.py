@@ -15,7 +15,7 @@ def epoch_of(length: int, batch: int, size: int, *, start: int = 0, seed: int = 
     ]
     for sampler in samplers:
         sampler.position = Position(epoch=1, samples=start)
-    per_rank = [[[index for index, _ in indices] for indices in sampler] for sampler in samplers]
+    per_rank = [list(sampler) for sampler in samplers]
     return [list(ranks) for ranks in zip(*per_rank, strict=True)]
 
 
@@ -70,7 +70,7 @@ def test_epochs_differ_and_seeds_differ() -> None:
     def order(seed: int, epoch: int) -> list[int]:
         sampler = GlobalBatches(50, global_batch_size=50, rank=0, size=1, shuffle=True, seed=seed, drop_last=False)
         sampler.position = Position(epoch=epoch)
-        return [index for index, _ in next(iter(sampler))]
+        return list(next(iter(sampler)))
 
     assert order(1, 0) != order(1, 1)
     assert order(1, 0) != order(2, 0)

@@ -78,24 +78,35 @@ def share_of(count: int, rank: int, size: int) -> tuple[int, int]:
 
 
 class GlobalBatches:
-    """A batch sampler over the rest of one epoch for one rank. Yields indices, each with the seed of its sample."""
+    """A batch sampler over the rest of one epoch for one rank. With `with_seeds`, each index comes with a seed."""
 
     def __init__(
-        self, length: int, *, global_batch_size: int, rank: int, size: int, shuffle: bool, seed: int, drop_last: bool
+        self,
+        length: int,
+        *,
+        global_batch_size: int,
+        rank: int,
+        size: int,
+        shuffle: bool,
+        seed: int,
+        drop_last: bool,
+        with_seeds: bool = False,
     ) -> None:
         self.length = length
         self.global_batch_size = global_batch_size
         self.rank, self.size = rank, size
         self.shuffle, self.seed, self.drop_last = shuffle, seed, drop_last
+        self.with_seeds = with_seeds
         self.position = Position()
 
-    def __iter__(self) -> Iterator[list[tuple[int, int]]]:
+    def __iter__(self) -> Iterator[list[Any]]:
         epoch, at = self.position.epoch, self.position.samples
         order = epoch_order(self.length, shuffle=self.shuffle, seed=self.seed, epoch=epoch)
         salt = _mix(self.seed, epoch + 1_000_003)
         while count := self.chunk_at(at):
             start, end = share_of(count, self.rank, self.size)
-            yield [(index, (salt + index) % 2**63) for index in order[at + start : at + end].tolist()]
+            indices = order[at + start : at + end].tolist()
+            yield [(index, (salt + index) % 2**63) for index in indices] if self.with_seeds else indices
             at += count
 
     def chunk_at(self, at: int) -> int:
@@ -109,17 +120,16 @@ class GlobalBatches:
 
 
 class SeededSamples(Dataset[Any]):
-    """In worker processes, seeds the generators per sample: augmentation is then the same whoever does the work."""
+    """For worker processes: seeds the generators per sample, so that augmentation is the same whoever does the work."""
 
     def __init__(self, dataset: Dataset[Any]) -> None:
         self._dataset = dataset
 
     def __getitem__(self, key: tuple[int, int]) -> Any:
         index, seed = key
-        if torch.utils.data.get_worker_info() is not None:
-            random.seed(seed)
-            np.random.seed(seed % 2**32)
-            torch.manual_seed(seed)
+        random.seed(seed)
+        np.random.seed(seed % 2**32)
+        torch.manual_seed(seed)
         return self._dataset[index]
 
 
@@ -144,10 +154,11 @@ class TrainingData:
             shuffle=self._source.shuffle,
             seed=seed,
             drop_last=self._source.drop_last,
+            with_seeds=self._source.options["num_workers"] > 0,
         )
         _check_length(length, size, self._sampler)
         self._loader = TorchDataLoader(
-            SeededSamples(self._source.dataset),
+            SeededSamples(self._source.dataset) if self._sampler.with_seeds else self._source.dataset,
             batch_sampler=self._sampler,
             generator=torch.Generator().manual_seed(_mix(seed, 7)),  # Keeps the global generator untouched.
             **self._source.options,
