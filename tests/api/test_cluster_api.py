@@ -174,12 +174,15 @@ def test_slot_hours_are_added_up(api: Any) -> None:
         timestamp_before="2026-01-02T00:00:00Z",
     ).text
 
+    sums = api.get("/resources/allocation/aggregated", start_date="2026-01-01", end_date="2026-01-01").text
+
     (entry,) = raw["resourceEntries"]
     first, second = days["resourceEntries"]
     assert 3600 <= entry["seconds"] < 3602
     assert entry["username"] == "determined"
     assert 3600 <= first["byUsername"]["determined"] < 3602
     assert (first["periodStart"], second["seconds"]) == ("2026-01-01", 0.0)
+    assert sums.splitlines()[2].startswith("username,determined,2026-01-01,36")
     assert table.splitlines()[1].startswith(f"{trial.experiment_id},experiment,determined")
 
 

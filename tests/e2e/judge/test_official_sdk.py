@@ -33,3 +33,12 @@ def test_the_official_bindings_parse_every_answer(sdk: Any, done: int, live_mast
     out = sdk("parse_everything.py", done, trial["id"], checkpoint, task["taskId"], allocation)
 
     assert re.search(r"parsed (\d+) of \1", out)
+
+
+def test_a_script_outside_the_platform_reports_its_training(sdk: Any, live_master: Any) -> None:
+    sdk("unmanaged.py", "mine", "first")
+
+    trial = live_master.call("GET", "/api/v1/trials/by-external-id/mine/first")["trial"]
+    assert trial["state"] == "STATE_COMPLETED"
+    assert trial["totalBatchesProcessed"] == 3
+    assert trial["summaryMetrics"]["validation_metrics"]["loss"]["count"] == 3

@@ -74,20 +74,62 @@ def resource_allocation_aggregated(
     return wire.ResourceAllocationAggregatedResponse(resource_entries=entries)
 
 
+# ------------------------------------------------------------------------------------------------------ as tables
+
+AfterTime = Annotated[datetime, Query(alias="timestamp_after")]
+BeforeTime = Annotated[datetime, Query(alias="timestamp_before")]
+_USE_COLUMNS = ("experiment_id", "kind", "username", "labels", "slots", "start_time", "end_time", "seconds")
+
+
 @router.get("/resources/allocation/allocations-csv", operation_id="AllocationsCsv", response_class=PlainTextResponse)
-def allocations_csv(
+def allocations_csv(platform: PlatformOf, after: AfterTime, before: BeforeTime) -> str:
+    return _use_table(platform, after, before)
+
+
+@router.get("/resources/allocation/raw", operation_id="RawAllocationCsv", response_class=PlainTextResponse)
+def raw_csv(platform: PlatformOf, after: AfterTime, before: BeforeTime) -> str:
+    return _use_table(platform, after, before)
+
+
+@router.get(
+    "/resources/allocation/aggregated", operation_id="AggregatedAllocationCsv", response_class=PlainTextResponse
+)
+def aggregated_csv(
     platform: PlatformOf,
-    after: Annotated[datetime, Query(alias="timestamp_after")],
-    before: Annotated[datetime, Query(alias="timestamp_before")],
+    start_date: str,
+    end_date: str,
+    period: AggregationPeriod = AggregationPeriod.DAILY,
 ) -> str:
-    table = io.StringIO()
-    writer = csv.writer(table)
-    writer.writerow(("experiment_id", "kind", "username", "labels", "slots", "start_time", "end_time", "seconds"))
+    rows: list[tuple[object, ...]] = []
+    for start, end in _periods(start_date, end_date, period):
+        entry = _aggregated(platform, start, end, period)
+        rows.append(("total", "total", entry.period_start, entry.seconds))
+        groups = {
+            "username": entry.by_username,
+            "experiment_label": entry.by_experiment_label,
+            "resource_pool": entry.by_resource_pool,
+        }
+        for kind, sums in groups.items():
+            rows += [(kind, key, entry.period_start, seconds) for key, seconds in sorted(sums.items())]
+    return _table(("aggregation_type", "aggregation_key", "date", "seconds"), rows)
+
+
+def _use_table(platform: Platform, after: datetime, before: datetime) -> str:
+    rows: list[tuple[object, ...]] = []
     for use in _uses(platform, _aware(after), _aware(before)):
         seconds = (use.end - use.start).total_seconds()
-        row = (use.experiment_id, use.kind, use.username, ",".join(use.labels), use.slots)
-        writer.writerow((*row, to_rfc3339(use.start), to_rfc3339(use.end), seconds))
+        who = (use.experiment_id, use.kind, use.username, ",".join(use.labels), use.slots)
+        rows.append((*who, to_rfc3339(use.start), to_rfc3339(use.end), seconds))
+    return _table(_USE_COLUMNS, rows)
+
+
+def _table(columns: tuple[str, ...], rows: list[tuple[object, ...]]) -> str:
+    table = io.StringIO()
+    csv.writer(table).writerows([columns, *rows])
     return table.getvalue()
+
+
+# ----------------------------------------------------------------------------------------------------- the sums
 
 
 def _uses(platform: Platform, start: datetime, end: datetime) -> list[Use]:
