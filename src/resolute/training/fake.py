@@ -80,7 +80,8 @@ class FakeMaster(AbstractContextManager["FakeMaster"]):
     def answer(self, method: str, target: str, body: Any) -> tuple[int, dict[str, Any]]:
         parts = urlsplit(target)
         if self.status != 200:
-            return self.status, {"error": {"code": 14, "reason": "Unavailable", "error": "the fake master is away"}}
+            reason = "Aborted" if self.status == 409 else "Unavailable"
+            return self.status, {"error": {"code": 14, "reason": reason, "error": "the fake master refuses"}}
         if parts.path.endswith("/signals/preemption"):
             timeout_s = float(parse_qs(parts.query).get("timeout_seconds", ["0"])[0])
             return 200, {"preempt": self._stop.wait(timeout_s)}

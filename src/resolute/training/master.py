@@ -176,7 +176,7 @@ def _failure(status: int, content: bytes, call: str) -> ResoluteError:
     except (msgspec.DecodeError, AttributeError):
         pass
     text = f"The master refused {call} with {status}: {message}"
-    if reason in ("fenced", "aborted") or status == 409:
+    if reason in ("fenced", "aborted"):
         return Fenced(text)
     if status >= 500 or status in (408, 425, 429):
         return Unavailable(text)

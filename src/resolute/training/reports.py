@@ -21,6 +21,7 @@ BATCH = 5_000
 """Reports in one request: about 1 MB of JSON."""
 CAPACITY = 2_000_000
 """Reports held while the master is away: hours of an outage at a thousand a second."""
+RETRY_MAX_S = 2.0
 _REPLACED = (Fenced, Forbidden, Unauthenticated)
 
 
@@ -40,6 +41,8 @@ class ReportQueue:
         self._on_replaced = on_replaced
         self._waiting: deque[tuple[str, int, float, Mapping[str, Any]]] = deque(maxlen=capacity)
         self._wake = threading.Event()
+        self._ended = threading.Event()
+        self._retry_s = interval_s
         self._idle = threading.Condition()
         self._sending: list[Report] = []
         self._closing = False
@@ -70,7 +73,6 @@ class ReportQueue:
                 if remaining <= 0:
                     return False
                 self._idle.wait(min(remaining, 1.0))
-                self._wake.set()
         return self._is_empty()
 
     def close(self, timeout_s: float) -> bool:
@@ -78,6 +80,7 @@ class ReportQueue:
         is_flushed = self.flush(timeout_s)
         self._closing = True
         self._wake.set()
+        self._ended.set()
         self._thread.join(timeout=5.0)
         if not is_flushed:
             _log.warning("%d metric reports could not be sent to the master and are lost.", self.backlog)
@@ -92,7 +95,10 @@ class ReportQueue:
             self._wake.clear()
             while not self._closing and not self._is_empty():
                 if not self._send_some():
-                    break
+                    # A pause that no flush can shorten: a master that is away must not be hammered.
+                    self._ended.wait(self._retry_s)
+                    self._retry_s = min(self._retry_s * 1.5, RETRY_MAX_S)
+            self._retry_s = self._interval_s
             with self._idle:
                 self._idle.notify_all()
 
