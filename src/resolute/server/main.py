@@ -102,12 +102,13 @@ class Master:
             store = open_store(self._options.db or f"sqlite:///{self._home / 'resolute.sqlite3'}")
             closing.callback(store.close)
             platform = self._platform(store, listener)
-            self._prepare(platform)
-            runner = platform.runner
+            stop_gangs = False
             try:
+                self._prepare(platform)
+                stop_gangs = self._options.stop_trials
                 return self._serve(platform, logbook, listener)
             finally:
-                runner.close(stop_gangs=self._options.stop_trials)
+                platform.runner.close(stop_gangs=stop_gangs)
 
     def _platform(self, store: Store, listener: socket.socket) -> Platform:
         return Platform(

@@ -8,10 +8,11 @@ import binascii
 import gzip
 import io
 import tarfile
+from collections import deque
 from collections.abc import Sequence
 
 from resolute.domain.errors import InvalidInput
-from resolute.spec.context import check_context
+from resolute.spec.context import Member, MemberKind, checked
 from resolute.spec.wire.experiments import File
 
 _DIRECTORY = ord("5")
@@ -22,6 +23,8 @@ def pack_files(files: Sequence[File]) -> bytes | None:
     """None when there are none. Raises InvalidInput or TooLarge naming the file."""
     if not files:
         return None
+    # Every path is looked at before anything is packed.
+    deque(checked(map(_member, files)), maxlen=0)
     buffer = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=1, mtime=0) as zipped,
@@ -29,9 +32,18 @@ def pack_files(files: Sequence[File]) -> bytes | None:
     ):
         for file in files:
             _add(tar, file)
-    content = buffer.getvalue()
-    check_context(content)
-    return content
+    return buffer.getvalue()
+
+
+def _member(file: File) -> Member:
+    if file.type == _DIRECTORY:
+        return Member(file.path, MemberKind.DIRECTORY)
+    if file.type in _REGULAR:
+        return Member(file.path, MemberKind.FILE, len(file.content) * 3 // 4)
+    raise InvalidInput(
+        f"The model definition is refused: {file.path[:200]!r} has type {file.type}; only files (48) and "
+        "directories (53) can be uploaded. Leave it out with .detignore."
+    )
 
 
 def _add(tar: tarfile.TarFile, file: File) -> None:
@@ -42,11 +54,6 @@ def _add(tar: tarfile.TarFile, file: File) -> None:
         entry.type = tarfile.DIRTYPE
         tar.addfile(entry)
         return
-    if file.type not in _REGULAR:
-        raise InvalidInput(
-            f"The model definition is refused: {file.path[:200]!r} has type {file.type}; only files (48) and "
-            "directories (53) can be uploaded. Leave it out with .detignore."
-        )
     content = _decoded(file)
     entry.size = len(content)
     tar.addfile(entry, io.BytesIO(content))
