@@ -9,7 +9,7 @@ export UV_COMPILE_BYTECODE := 1
 # Compiled modules halve the start of every process, whatever the surrounding shell prefers.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup up demo check test test-all ui browser bench bench-search format lock clean
+.PHONY: help setup up demo check test test-all ui browser bench bench-search bench-imagery format lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -61,6 +61,17 @@ demo: setup ui ## the main job on this machine, then stay up to look around
 
 bench: setup .venv-peers/.ready ## the core beside its peers, as ratios
 	$(BIN)/python -m benchmarks.platform.run
+
+.venv-search/.ready: $(VENV)/.ready benchmarks/search/requirements.in
+	$(BIN)/uv venv --quiet --allow-existing .venv-search --python $(BIN)/python
+	$(BIN)/uv pip install --quiet --python .venv-search/bin/python -r benchmarks/search/requirements.in
+	@touch $@
+
+bench-search: setup .venv-search/.ready ## searchers beside Optuna, Ray Tune and Syne Tune (hours at full size)
+	PYTHONPATH=src:. .venv-search/bin/python -m benchmarks.search.run
+
+bench-imagery: setup ## imagery beside SAHI and rasterio
+	PYTHONPATH=. $(BIN)/python -m benchmarks.imagery.run
 
 format: setup ## format the code
 	$(BIN)/ruff format src tests benchmarks examples

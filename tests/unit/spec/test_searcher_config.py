@@ -30,6 +30,7 @@ COMMON = {
     "max_time": None,
     "source_trial_id": None,
     "source_checkpoint_uuid": None,
+    "source_experiment_ids": [],
     "goal": None,
     "max_failed_trials": None,
 }
