@@ -37,7 +37,8 @@ for (const [path, text] of Object.entries(files)) {
   const current = existsSync(target) ? readFileSync(target, "utf8") : "";
   if (current === text) continue;
   stale = true;
-  if (process.argv.includes("--check")) console.error(`web/${path} differs from the server's schema. Run \`npm run types\` in web/ and commit it.`);
+  if (process.argv.includes("--check"))
+    console.error(`web/${path} differs from the server's schema. Run \`npm run types\` in web/ and commit it.`);
   else writeFileSync(target, text);
 }
 if (stale && process.argv.includes("--check")) process.exit(1);

@@ -26,7 +26,8 @@ export function App(): ReactNode {
   const token = useToken();
   const { pathname, search } = useLocation();
   if (!token) {
-    const next = pathname === "/signin" ? search : pathname === "/" ? "" : `?next=${encodeURIComponent(pathname + search)}`;
+    const next =
+      pathname === "/signin" ? search : pathname === "/" ? "" : `?next=${encodeURIComponent(pathname + search)}`;
     return (
       <Routes>
         <Route path="/signin" element={<SignInPage />} />
@@ -36,7 +37,13 @@ export function App(): ReactNode {
   }
   return (
     <Shell>
-      <Suspense fallback={<div className="page"><Loading /></div>}>
+      <Suspense
+        fallback={
+          <div className="page">
+            <Loading />
+          </div>
+        }
+      >
         <Routes>
           <Route path="/" element={<HomePage />} />
           <Route path="/signin" element={<Navigate to={new URLSearchParams(search).get("next") ?? "/"} replace />} />
@@ -54,7 +61,16 @@ export function App(): ReactNode {
           <Route path="/projects/:id" element={<ProjectPage />} />
           <Route path="/users" element={<UsersPage />} />
           <Route path="/account" element={<AccountPage />} />
-          <Route path="*" element={<div className="page"><Empty title="There is no page at this address"><Link to="/">Go to the first page</Link></Empty></div>} />
+          <Route
+            path="*"
+            element={
+              <div className="page">
+                <Empty title="There is no page at this address">
+                  <Link to="/">Go to the first page</Link>
+                </Empty>
+              </div>
+            }
+          />
         </Routes>
       </Suspense>
     </Shell>

@@ -28,23 +28,45 @@ export function Shell({ children }: { children: ReactNode }): ReactNode {
   const me = useQuery(meQuery).data;
   useEffect(() => setOpen(false), [pathname]);
   return (
-    <div className={`shell ${open ? "menu-open" : ""}`} onClick={(event) => open && event.target === event.currentTarget && setOpen(false)}>
+    <div
+      className={`shell ${open ? "menu-open" : ""}`}
+      onClick={(event) => open && event.target === event.currentTarget && setOpen(false)}
+    >
       <aside className="sidebar" aria-label="Navigation">
-        <Link className="brand" to="/"><Brand /> Resolute</Link>
-        {WORK.map((item) => <Item key={item[0]} item={item} />)}
+        <Link className="brand" to="/">
+          <Brand /> Resolute
+        </Link>
+        {WORK.map((item) => (
+          <Item key={item[0]} item={item} />
+        ))}
         <div className="nav-title">Cluster</div>
-        {CLUSTER.filter(([path]) => path !== "/tasks" || offers("LaunchNotebook") || offers("LaunchTensorboard")).map((item) => <Item key={item[0]} item={item} />)}
+        {CLUSTER.filter(([path]) => path !== "/tasks" || offers("LaunchNotebook") || offers("LaunchTensorboard")).map(
+          (item) => (
+            <Item key={item[0]} item={item} />
+          ),
+        )}
         {me?.admin && <Item item={["/users", "Users", "users"]} />}
         <div className="nav-gap" />
         <Account />
       </aside>
       <div className="main">
         <div className="topbar">
-          <button className="btn quiet icon" aria-label="Open navigation" aria-expanded={open} onClick={() => setOpen(!open)}><Icon name="menu" /></button>
-          <Link className="brand" style={{ padding: 0 }} to="/"><Brand /> Resolute</Link>
+          <button
+            className="btn quiet icon"
+            aria-label="Open navigation"
+            aria-expanded={open}
+            onClick={() => setOpen(!open)}
+          >
+            <Icon name="menu" />
+          </button>
+          <Link className="brand" style={{ padding: 0 }} to="/">
+            <Brand /> Resolute
+          </Link>
         </div>
         <ConnectionBanner />
-        <main className="page" id="content">{children}</main>
+        <main className="page" id="content">
+          {children}
+        </main>
       </div>
     </div>
   );
@@ -55,7 +77,12 @@ export function Brand({ size = 20 }: { size?: number }): ReactNode {
 }
 
 function Item({ item: [to, label, icon] }: { item: readonly [string, string, IconName] }): ReactNode {
-  return <NavLink className="nav-link" to={to} end={to === "/"}><Icon name={icon} />{label}</NavLink>;
+  return (
+    <NavLink className="nav-link" to={to} end={to === "/"}>
+      <Icon name={icon} />
+      {label}
+    </NavLink>
+  );
 }
 
 function Account(): ReactNode {
@@ -64,18 +91,49 @@ function Account(): ReactNode {
   const master = useQuery(infoQuery).data;
   const navigate = useNavigate();
   const leave = async (): Promise<void> => {
-    await post("/api/v1/auth/logout").catch(() => undefined);
+    // First to the start: once the token is gone, the page one is on would be asked for again at the next sign-in.
     await navigate("/");
+    await post("/api/v1/auth/logout").catch(() => undefined);
     session.end();
   };
   return (
     <div className="row spread" style={{ padding: "0 4px" }}>
-      <Menu up align="left" className="btn quiet" label={<><Icon name="user" /><span className="ellipsis" style={{ maxWidth: 90 }}>{me?.displayName || me?.username || "…"}</span></>} name="Account">
-        <Link className="menu-item" to="/account"><Icon name="key" />Account and tokens</Link>
-        <button className="menu-item" onClick={() => void leave()}><Icon name="out" />Sign out</button>
-        {master && <><div className="menu-sep" /><div className="menu-item faint" style={{ cursor: "default" }}>Version {master.resolute_version ?? master.version}</div></>}
+      <Menu
+        up
+        align="left"
+        className="btn quiet"
+        label={
+          <>
+            <Icon name="user" />
+            <span className="ellipsis" style={{ maxWidth: 90 }}>
+              {me?.displayName || me?.username || "…"}
+            </span>
+          </>
+        }
+        name="Account"
+      >
+        <Link className="menu-item" to="/account">
+          <Icon name="key" />
+          Account and tokens
+        </Link>
+        <button className="menu-item" onClick={() => void leave()}>
+          <Icon name="out" />
+          Sign out
+        </button>
+        {master && (
+          <>
+            <div className="menu-sep" />
+            <div className="menu-item faint" style={{ cursor: "default" }}>
+              Version {master.resolute_version ?? master.version}
+            </div>
+          </>
+        )}
       </Menu>
-      <button className="btn quiet icon" aria-label={theme === "dark" ? "Use the light theme" : "Use the dark theme"} onClick={() => setTheme(theme === "dark" ? "light" : "dark")}>
+      <button
+        className="btn quiet icon"
+        aria-label={theme === "dark" ? "Use the light theme" : "Use the dark theme"}
+        onClick={() => setTheme(theme === "dark" ? "light" : "dark")}
+      >
         <Icon name={theme === "dark" ? "sun" : "moon"} />
       </button>
     </div>
@@ -84,5 +142,10 @@ function Account(): ReactNode {
 
 function ConnectionBanner(): ReactNode {
   if (useConnection() === "up") return null;
-  return <div className="banner" role="alert"><Icon name="warn" />The server does not answer. What you see may be old; this page reconnects by itself.</div>;
+  return (
+    <div className="banner" role="alert">
+      <Icon name="warn" />
+      The server does not answer. What you see may be old; this page reconnects by itself.
+    </div>
+  );
 }

@@ -3,27 +3,50 @@ import type { Series } from "../src/api/types";
 import { extent, mergeSeries, nearestIndex, normalise, planCharts, xValues } from "../src/charts/series";
 import { smooth } from "../src/charts/smoothing";
 
-const series = (steps: number[], values = steps.map(Number)): Series => ({ trialId: 1, group: "training", name: "loss", steps, values, times: steps.map((step) => 100 + step), totalPoints: steps.length });
+const series = (steps: number[], values = steps.map(Number)): Series => ({
+  trialId: 1,
+  group: "training",
+  name: "loss",
+  steps,
+  values,
+  times: steps.map((step) => 100 + step),
+  totalPoints: steps.length,
+});
 
 describe("joining a live tail", () => {
-  test("new points are added behind", () => expect(mergeSeries(series([1, 2]), series([3, 4])).steps).toEqual([1, 2, 3, 4]));
+  test("new points are added behind", () =>
+    expect(mergeSeries(series([1, 2]), series([3, 4])).steps).toEqual([1, 2, 3, 4]));
   test("points that a restart wrote again replace the old ones", () => {
     const joined = mergeSeries(series([1, 2, 3, 4]), series([3, 4, 5], [30, 40, 50]));
     expect(joined.steps).toEqual([1, 2, 3, 4, 5]);
     expect(joined.values).toEqual([1, 2, 30, 40, 50]);
   });
   test("an empty tail changes nothing", () => expect(mergeSeries(series([1, 2]), series([])).steps).toEqual([1, 2]));
-  test("with nothing known the tail is all there is", () => expect(mergeSeries(undefined, series([5])).steps).toEqual([5]));
+  test("with nothing known the tail is all there is", () =>
+    expect(mergeSeries(undefined, series([5])).steps).toEqual([5]));
 });
 
 test("NaN and infinities that travel as text become numbers", () => {
   expect(normalise({ ...series([1, 2, 3]), values: [1, "NaN", "Infinity"] }).values).toEqual([1, NaN, Infinity]);
 });
 
-test.each([[0, 0], [4, 0], [6, 1], [100, 2]])("the point nearest to %d is number %d", (x, at) => expect(nearestIndex([1, 8, 20], x)).toBe(at));
+test.each([
+  [0, 0],
+  [4, 0],
+  [6, 1],
+  [100, 2],
+])("the point nearest to %d is number %d", (x, at) => expect(nearestIndex([1, 8, 20], x)).toBe(at));
 
 test("train and validation of one metric share a chart, the searcher's first", () => {
-  const plans = planCharts([{ group: "training", name: "accuracy" }, { group: "training", name: "loss" }, { group: "validation", name: "val_loss" }, { group: "system", name: "cpu" }], "val_loss");
+  const plans = planCharts(
+    [
+      { group: "training", name: "accuracy" },
+      { group: "training", name: "loss" },
+      { group: "validation", name: "val_loss" },
+      { group: "system", name: "cpu" },
+    ],
+    "val_loss",
+  );
   expect(plans.map((plan) => plan.title)).toEqual(["loss", "accuracy", "system: cpu"]);
   expect(plans[0]!.metrics).toHaveLength(2);
 });

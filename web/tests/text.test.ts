@@ -20,7 +20,9 @@ describe("the server's sentence", () => {
 });
 
 test("lists repeat their key and empty values are left out", () => {
-  expect(queryString({ states: ["A", "B"], name: "", offset: 0, archived: false, x: undefined })).toBe("?states=A&states=B&offset=0&archived=false");
+  expect(queryString({ states: ["A", "B"], name: "", offset: 0, archived: false, x: undefined })).toBe(
+    "?states=A&states=B&offset=0&archived=false",
+  );
 });
 
 describe("notices", () => {
@@ -30,22 +32,38 @@ describe("notices", () => {
 });
 
 describe("log lines", () => {
-  const line = (id: number): ReturnType<typeof parseLine> => ({ id: String(id), level: "LOG_LEVEL_INFO", message: "m", timestamp: "" });
+  const line = (id: number): ReturnType<typeof parseLine> => ({
+    id: String(id),
+    level: "LOG_LEVEL_INFO",
+    message: "m",
+    timestamp: "",
+  });
   test("seen twice are kept once, older ones go in front", () => {
-    expect(joinLines([line(5), line(6)], [line(4), line(6), line(7)]).map((entry) => entry.id)).toEqual(["4", "5", "6", "7"]);
+    expect(joinLines([line(5), line(6)], [line(4), line(6), line(7)]).map((entry) => entry.id)).toEqual([
+      "4",
+      "5",
+      "6",
+      "7",
+    ]);
   });
   test("nothing new is the same list", () => {
     const known = [line(1)];
     expect(joinLines(known, [line(1)])).toBe(known);
   });
-  test("a failure in mid-stream is said", () => expect(() => parseLine('{"error":{"message":"gone"}}')).toThrow("gone"));
+  test("a failure in mid-stream is said", () =>
+    expect(() => parseLine('{"error":{"message":"gone"}}')).toThrow("gone"));
   test("the stamp of the formatted line is taken off", () => {
-    expect(textOf({ ...line(1), message: "[2026-01-01T00:00:00Z]          [rank=0] || INFO: hello: world\n" })).toBe("hello: world");
+    expect(textOf({ ...line(1), message: "[2026-01-01T00:00:00Z]          [rank=0] || INFO: hello: world\n" })).toBe(
+      "hello: world",
+    );
   });
 });
 
 describe("differences", () => {
-  const kinds = (left: string, right: string): string => diffLines(left, right).map((line) => ({ same: " ", add: "+", del: "-", skip: "." })[line.kind] + line.text).join("|");
+  const kinds = (left: string, right: string): string =>
+    diffLines(left, right)
+      .map((line) => ({ same: " ", add: "+", del: "-", skip: "." })[line.kind] + line.text)
+      .join("|");
   test("a changed line is one out and one in", () => expect(kinds("a\nb\nc", "a\nB\nc")).toBe(" a|-b|+B| c"));
   test("an inserted line leaves its neighbours alone", () => expect(kinds("a\nc", "a\nb\nc")).toBe(" a|+b| c"));
   test("a new file is all added", () => expect(kinds("", "x\ny")).toBe("+x|+y"));
@@ -69,11 +87,20 @@ test("values are written as YAML that reads back the same", () => {
   expect(text).toBe('name: x\nlist:\n  - 1\n  - a: true\nnone: null\nodd: "a: b"\nnumber: "7"\ndeep:\n  e: {}\n');
 });
 
-test.each([["config.yaml:7: searcher.name", 7], ["line 12, column 3: bad", 12], ["nothing here", undefined]])("%s points at line %s", (message, line) => expect(lineOf(message)).toBe(line));
+test.each([
+  ["config.yaml:7: searcher.name", 7],
+  ["line 12, column 3: bad", 12],
+  ["nothing here", undefined],
+])("%s points at line %s", (message, line) => expect(lineOf(message)).toBe(line));
 
 test("folders come before their files", () => {
   const files = wireFiles([textFile("pkg/sub/a.py", "x"), textFile("train.py", "y")]);
-  expect(files.map((file) => [file.path, file.type])).toEqual([["pkg", 53], ["pkg/sub", 53], ["pkg/sub/a.py", 48], ["train.py", 48]]);
+  expect(files.map((file) => [file.path, file.type])).toEqual([
+    ["pkg", 53],
+    ["pkg/sub", 53],
+    ["pkg/sub/a.py", 48],
+    ["train.py", 48],
+  ]);
   expect(files[3]!.content).toBe(btoa("y"));
 });
 
@@ -83,7 +110,11 @@ test("comments, strings and keywords are told apart", () => {
 });
 
 test("states have words and colours", () => {
-  expect([wordOf("STATE_STOPPING_KILLED"), wordOf("STATE_PARTIALLY_DELETED"), wordOf("")]).toEqual(["Stopping", "Partially deleted", "Unknown"]);
+  expect([wordOf("STATE_STOPPING_KILLED"), wordOf("STATE_PARTIALLY_DELETED"), wordOf("")]).toEqual([
+    "Stopping",
+    "Partially deleted",
+    "Unknown",
+  ]);
   expect([toneOf("STATE_ERROR"), toneOf("STATE_RUNNING"), toneOf("STATE_CANCELED")]).toEqual(["bad", "accent", ""]);
   expect([isLive("STATE_QUEUED"), isLive("STATE_PAUSED"), isLive("STATE_COMPLETED")]).toEqual([true, false, false]);
 });

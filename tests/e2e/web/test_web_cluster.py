@@ -49,7 +49,7 @@ def test_a_workspace_and_a_project_are_made_on_their_pages(page: Page) -> None:
     expect(page.get_by_text("No experiment has run here yet")).to_be_visible()
 
 
-def test_an_administrator_adds_a_user_who_can_sign_in(page: Page, stranger: Page) -> None:
+def test_an_administrator_adds_a_user_who_can_sign_in(page: Page) -> None:
     page.goto("users")
     page.get_by_role("button", name="New user").click()
     page.get_by_label("User name").fill("grace")

@@ -75,7 +75,10 @@ async function read(body: ReadableStream<Uint8Array<ArrayBuffer>>, onTopic: (top
 export function topicsOf(block: string): string[] {
   const fields = block.split(/\r?\n/).filter((line) => line && !line.startsWith(":"));
   const value = (name: string): string | undefined =>
-    fields.find((line) => line.startsWith(`${name}:`))?.slice(name.length + 1).trim();
+    fields
+      .find((line) => line.startsWith(`${name}:`))
+      ?.slice(name.length + 1)
+      .trim();
   const data = value("data");
   if (data?.startsWith("{")) {
     try {

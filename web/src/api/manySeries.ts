@@ -12,15 +12,28 @@ export function useManySeries(trialIds: readonly number[], metrics: readonly Met
   const client = useQueryClient();
   const groups = [...new Set(metrics.map((metric) => metric.group))];
   const queries = useQueries({
-    queries: trialIds.flatMap((id) => groups.map((group) => ({
-      queryKey: ["series", id, "compare", group, metrics.length],
-      structuralSharing: false,
-      queryFn: ({ signal }: { signal: AbortSignal }) => {
-        const name = metrics.filter((metric) => metric.group === group).map((metric) => metric.name);
-        return get<{ series: WireSeries[] }>(`/api/v1/trials/${id}/series`, { group, name, maxPoints: POINTS }, signal).then((answer) => answer.series.map(normalise));
-      },
-    }))),
+    queries: trialIds.flatMap((id) =>
+      groups.map((group) => ({
+        queryKey: ["series", id, "compare", group, metrics.length],
+        structuralSharing: false,
+        queryFn: ({ signal }: { signal: AbortSignal }) => {
+          const name = metrics.filter((metric) => metric.group === group).map((metric) => metric.name);
+          return get<{ series: WireSeries[] }>(
+            `/api/v1/trials/${id}/series`,
+            { group, name, maxPoints: POINTS },
+            signal,
+          ).then((answer) => answer.series.map(normalise));
+        },
+      })),
+    ),
   });
-  useNotices(live ? trialIds.map((id) => `trial/${id}`) : [], () => void client.invalidateQueries({ queryKey: ["series"] }), 700);
-  return useMemo(() => queries.flatMap((query) => query.data ?? []), [queries.map((query) => query.dataUpdatedAt).join()]);
+  useNotices(
+    live ? trialIds.map((id) => `trial/${id}`) : [],
+    () => void client.invalidateQueries({ queryKey: ["series"] }),
+    700,
+  );
+  return useMemo(
+    () => queries.flatMap((query) => query.data ?? []),
+    [queries.map((query) => query.dataUpdatedAt).join()],
+  );
 }

@@ -29,7 +29,11 @@ export function metricIds(trials: readonly Trial[]): MetricId[] {
   return [...found.values()].sort((a, b) => a.group.localeCompare(b.group) || a.name.localeCompare(b.name));
 }
 
-export function useTrialSeries(trialId: number, metrics: readonly MetricId[], live: boolean): { series: Series[]; isPending: boolean; error: unknown } {
+export function useTrialSeries(
+  trialId: number,
+  metrics: readonly MetricId[],
+  live: boolean,
+): { series: Series[]; isPending: boolean; error: unknown } {
   const client = useQueryClient();
   const queryKey = ["series", trialId, metrics.map((metric) => `${metric.group}/${metric.name}`).join()];
   const query = useQuery({
@@ -44,14 +48,25 @@ export function useTrialSeries(trialId: number, metrics: readonly MetricId[], li
 
 const NO_SERIES: Series[] = [];
 
-async function fetchTail(trialId: number, metrics: readonly MetricId[], known: Series[] | undefined, signal: AbortSignal): Promise<Series[]> {
+async function fetchTail(
+  trialId: number,
+  metrics: readonly MetricId[],
+  known: Series[] | undefined,
+  signal: AbortSignal,
+): Promise<Series[]> {
   const byKey = new Map((known ?? []).map((series) => [keyOf(series), series]));
   const grown = (known ?? []).some((series) => series.steps.length > TRIAL_POINTS * 1.5);
   const answers = await Promise.all(
     groupsOf(metrics).map(([group, names]) => {
       const since = grown ? undefined : tailStart(known, group, names);
-      return get<{ series: WireSeries[] }>(`/api/v1/trials/${trialId}/series`, { group, name: names, maxPoints: TRIAL_POINTS, since }, signal).then((answer) =>
-        answer.series.map(normalise).map((series) => (since === undefined ? series : mergeSeries(byKey.get(keyOf(series)), series))),
+      return get<{ series: WireSeries[] }>(
+        `/api/v1/trials/${trialId}/series`,
+        { group, name: names, maxPoints: TRIAL_POINTS, since },
+        signal,
+      ).then((answer) =>
+        answer.series
+          .map(normalise)
+          .map((series) => (since === undefined ? series : mergeSeries(byKey.get(keyOf(series)), series))),
       );
     }),
   );
@@ -68,7 +83,9 @@ function groupsOf(metrics: readonly MetricId[]): [string, string[]][] {
 
 /** Where all of a group's series are known to; undefined as long as one of them is new. */
 function tailStart(known: Series[] | undefined, group: string, names: readonly string[]): number | undefined {
-  const ends = names.map((name) => known?.find((series) => series.group === group && series.name === name)?.steps.at(-1));
+  const ends = names.map((name) =>
+    known?.find((series) => series.group === group && series.name === name)?.steps.at(-1),
+  );
   return ends.every((end) => end !== undefined) ? Math.min(...(ends as number[])) : undefined;
 }
 
@@ -76,11 +93,22 @@ function tailStart(known: Series[] | undefined, group: string, names: readonly s
 export type Which = { trialIds: readonly number[]; count?: never } | { trialIds?: never; count: number };
 
 /** Lines of all trials of an experiment. More trials, fewer points each: the picture has only so many pixels. */
-export function useExperimentSeries(experimentId: number, metrics: readonly MetricId[], which: Which, live: boolean): { series: Series[]; isPending: boolean; error: unknown } {
+export function useExperimentSeries(
+  experimentId: number,
+  metrics: readonly MetricId[],
+  which: Which,
+  live: boolean,
+): { series: Series[]; isPending: boolean; error: unknown } {
   const client = useQueryClient();
   const trials = which.trialIds ? which.trialIds.length : which.count;
   const maxPoints = Math.max(40, Math.min(1000, Math.floor(BUDGET / Math.max(trials, 1))));
-  const queryKey = ["series", "experiment", experimentId, metrics.map((metric) => `${metric.group}/${metric.name}`).join(), which.trialIds?.join() ?? maxPoints];
+  const queryKey = [
+    "series",
+    "experiment",
+    experimentId,
+    metrics.map((metric) => `${metric.group}/${metric.name}`).join(),
+    which.trialIds?.join() ?? maxPoints,
+  ];
   const asked: Query = which.trialIds ? { trialIds: which.trialIds } : { maxTrials: MOST_TRIALS };
   const query = useQuery({
     queryKey,
@@ -88,11 +116,22 @@ export function useExperimentSeries(experimentId: number, metrics: readonly Metr
     placeholderData: keepPreviousData,
     structuralSharing: false,
     queryFn: async ({ signal }) => {
-      const answers = await Promise.all(groupsOf(metrics).map(([group, names]) =>
-        get<{ series: WireSeries[] }>(`/api/v1/experiments/${experimentId}/series`, { group, name: names, maxPoints, ...asked }, signal)));
+      const answers = await Promise.all(
+        groupsOf(metrics).map(([group, names]) =>
+          get<{ series: WireSeries[] }>(
+            `/api/v1/experiments/${experimentId}/series`,
+            { group, name: names, maxPoints, ...asked },
+            signal,
+          ),
+        ),
+      );
       return answers.flatMap((answer) => answer.series.map(normalise));
     },
   });
-  useNotices(live ? [`experiment/${experimentId}`] : [], () => void client.invalidateQueries({ queryKey }), trials > 50 ? 2000 : trials > 4 ? 700 : LIVE_MS);
+  useNotices(
+    live ? [`experiment/${experimentId}`] : [],
+    () => void client.invalidateQueries({ queryKey }),
+    trials > 50 ? 2000 : trials > 4 ? 700 : LIVE_MS,
+  );
   return { series: query.data ?? NO_SERIES, isPending: query.isPending && metrics.length > 0, error: query.error };
 }

@@ -16,14 +16,53 @@ export function useChartChoice(): [ChartChoice, (choice: ChartChoice) => void] {
   return useStored<ChartChoice>("chart", DEFAULT);
 }
 
-export function ChartControls({ choice, onChange, hasEpochs }: { choice: ChartChoice; onChange: (choice: ChartChoice) => void; hasEpochs: boolean }): ReactNode {
-  const axes: [XAxis, string][] = hasEpochs ? [["step", "Step"], ["epoch", "Epoch"], ["time", "Time"]] : [["step", "Step"], ["time", "Time"]];
+export function ChartControls({
+  choice,
+  onChange,
+  hasEpochs,
+}: {
+  choice: ChartChoice;
+  onChange: (choice: ChartChoice) => void;
+  hasEpochs: boolean;
+}): ReactNode {
+  const axes: [XAxis, string][] = hasEpochs
+    ? [
+        ["step", "Step"],
+        ["epoch", "Epoch"],
+        ["time", "Time"],
+      ]
+    : [
+        ["step", "Step"],
+        ["time", "Time"],
+      ];
   return (
     <div className="toolbar">
-      <Segment label="Horizontal axis" value={choice.xAxis} options={axes} onChange={(xAxis) => onChange({ ...choice, xAxis })} />
-      <Segment label="Vertical axis" value={choice.logY ? "log" : "linear"} options={[["linear", "Linear"], ["log", "Log"]]} onChange={(scale) => onChange({ ...choice, logY: scale === "log" })} />
-      <label className="check muted">Smoothing
-        <input type="range" min={0} max={0.99} step={0.01} value={choice.smoothing} onChange={(event) => onChange({ ...choice, smoothing: Number(event.target.value) })} style={{ width: 90 }} />
+      <Segment
+        label="Horizontal axis"
+        value={choice.xAxis}
+        options={axes}
+        onChange={(xAxis) => onChange({ ...choice, xAxis })}
+      />
+      <Segment
+        label="Vertical axis"
+        value={choice.logY ? "log" : "linear"}
+        options={[
+          ["linear", "Linear"],
+          ["log", "Log"],
+        ]}
+        onChange={(scale) => onChange({ ...choice, logY: scale === "log" })}
+      />
+      <label className="check muted">
+        Smoothing
+        <input
+          type="range"
+          min={0}
+          max={0.99}
+          step={0.01}
+          value={choice.smoothing}
+          onChange={(event) => onChange({ ...choice, smoothing: Number(event.target.value) })}
+          style={{ width: 90 }}
+        />
         <span style={{ width: 30 }}>{choice.smoothing.toFixed(2)}</span>
       </label>
       <span className="faint">Drag to zoom, double-click to reset</span>

@@ -36,7 +36,10 @@ interface Painted {
 
 const X_LABEL: Record<XAxis, string> = { step: "step", epoch: "epoch", time: "time" };
 const REACH_PX = 36;
-const NO_DATA: uPlot.AlignedData = [[0, 1], [0, 1]];
+const NO_DATA: uPlot.AlignedData = [
+  [0, 1],
+  [0, 1],
+];
 
 export function CurveChart(props: Props): ReactNode {
   const { lines, xAxis, yLabel = "", height = 220, logY = false, smoothing = 0, highlight = null } = props;
@@ -58,15 +61,18 @@ export function CurveChart(props: Props): ReactNode {
     const options = chartOptions({ width: element.clientWidth, height, theme, xAxis, logY, painted });
     options.hooks = {
       ...options.hooks,
-      setCursor: [(u) => hover(u, painted.current, (next) => {
-        setTip(next);
-        const id = next?.line.id ?? null;
-        if (id !== painted.current.highlight) handlers.current.onHighlight?.(id);
-        if (!handlers.current.onHighlight && id !== painted.current.highlight) {
-          painted.current.highlight = id;
-          u.redraw(false, false);
-        }
-      })],
+      setCursor: [
+        (u) =>
+          hover(u, painted.current, (next) => {
+            setTip(next);
+            const id = next?.line.id ?? null;
+            if (id !== painted.current.highlight) handlers.current.onHighlight?.(id);
+            if (!handlers.current.onHighlight && id !== painted.current.highlight) {
+              painted.current.highlight = id;
+              u.redraw(false, false);
+            }
+          }),
+      ],
     };
     const u = new uPlot(options, NO_DATA, element);
     plot.current = u;
@@ -95,7 +101,13 @@ export function CurveChart(props: Props): ReactNode {
 
   const points = lines.reduce((sum, line) => sum + line.x.length, 0);
   return (
-    <figure className="chart" aria-label={`${yLabel} by ${X_LABEL[xAxis]}`} data-points={points} data-lines={lines.length} onMouseLeave={() => setTip(null)}>
+    <figure
+      className="chart"
+      aria-label={`${yLabel} by ${X_LABEL[xAxis]}`}
+      data-points={points}
+      data-lines={lines.length}
+      onMouseLeave={() => setTip(null)}
+    >
       <div ref={host} style={{ height }} />
       {tip && <ChartTip tip={tip} xAxis={xAxis} />}
     </figure>
@@ -112,10 +124,17 @@ interface Tip {
 }
 
 function ChartTip({ tip, xAxis }: { tip: Tip; xAxis: XAxis }): ReactNode {
-  const style = { left: tip.left, top: tip.top, transform: `translate(${tip.flip ? "calc(-100% - 12px)" : "12px"}, -50%)` };
+  const style = {
+    left: tip.left,
+    top: tip.top,
+    transform: `translate(${tip.flip ? "calc(-100% - 12px)" : "12px"}, -50%)`,
+  };
   return (
     <div className="chart-tip" style={style} role="status">
-      <div className="muted">{X_LABEL[xAxis]} {xAxis === "time" ? formatDuration(tip.x) : tip.x.toLocaleString("en-US", { maximumFractionDigits: 2 })}</div>
+      <div className="muted">
+        {X_LABEL[xAxis]}{" "}
+        {xAxis === "time" ? formatDuration(tip.x) : tip.x.toLocaleString("en-US", { maximumFractionDigits: 2 })}
+      </div>
       {tip.rows.map(({ line, value }) => (
         <div key={line.id} className="row">
           <span className="swatch" style={{ background: line.color }} />
@@ -175,24 +194,50 @@ interface OptionsInput {
 
 function chartOptions({ width, height, theme, xAxis, logY, painted }: OptionsInput): uPlot.Options {
   const colors = ink(theme);
-  const axis = { stroke: colors.muted, font: "11px Inter Variable, system-ui, sans-serif", grid: { stroke: colors.grid, width: 1 }, ticks: { show: false } };
+  const axis = {
+    stroke: colors.muted,
+    font: "11px Inter Variable, system-ui, sans-serif",
+    grid: { stroke: colors.grid, width: 1 },
+    ticks: { show: false },
+  };
   return {
     width: Math.max(width, 50),
     height,
     legend: { show: false },
-    cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: true }, bind: { dblclick: (u) => () => resetZoom(u, painted) } },
+    cursor: {
+      y: false,
+      points: { show: false },
+      drag: { x: true, y: false, setScale: true },
+      bind: { dblclick: (u) => () => resetZoom(u, painted) },
+    },
     scales: {
       x: { time: false, range: (u, min, max) => xRange(u as ZoomedPlot, min, max, painted.current) },
       y: { distr: logY ? 3 : 1, range: (u) => yRange(u as ZoomedPlot, painted.current, logY) },
     },
     axes: [
-      { ...axis, size: 30, label: X_LABEL[xAxis], labelSize: 16, labelGap: -2, labelFont: axis.font, values: (_, ticks) => ticks.map((tick) => (xAxis === "time" ? formatDuration(tick) : formatCount(tick))) },
-      { ...axis, size: (_, values) => 16 + 6.5 * Math.max(3, ...(values ?? []).map((value) => (value ?? "").length)), values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : formatNumber(tick, 3))) },
+      {
+        ...axis,
+        size: 30,
+        label: X_LABEL[xAxis],
+        labelSize: 16,
+        labelGap: -2,
+        labelFont: axis.font,
+        values: (_, ticks) => ticks.map((tick) => (xAxis === "time" ? formatDuration(tick) : formatCount(tick))),
+      },
+      {
+        ...axis,
+        size: (_, values) => 16 + 6.5 * Math.max(3, ...(values ?? []).map((value) => (value ?? "").length)),
+        values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : formatNumber(tick, 3))),
+      },
     ],
     series: [{}, { show: true, stroke: "transparent", points: { show: false }, paths: () => null }],
     hooks: {
       draw: [(u) => drawLines(u, painted.current, colors.faint)],
-      setSelect: [(u) => { (u as ZoomedPlot).zoomed = u.select.width > 2; }],
+      setSelect: [
+        (u) => {
+          (u as ZoomedPlot).zoomed = u.select.width > 2;
+        },
+      ],
     },
   };
 }

@@ -34,35 +34,87 @@ const EPOCHS = new Set(["epoch", "epochs"]);
 const COUNTERS = new Set([...EPOCHS, "batches", "step", "steps", "records"]);
 const isEpoch = (metric: { name: string }): boolean => EPOCHS.has(metric.name);
 /** They count what the x axis counts, so a chart of them says nothing. */
-const isCounter = (metric: { name: string }): boolean => COUNTERS.has(metric.name);
+export const isCounter = (metric: { name: string }): boolean => COUNTERS.has(metric.name);
 
 export function MetricCharts(props: Props): ReactNode {
   const [choice, setChoice] = useChartChoice();
   const [large, setLarge] = useState<ChartPlan | null>(null);
   const hasEpochs = props.metrics.some(isEpoch);
-  const plans = planCharts(props.metrics.filter((metric) => !isCounter(metric)), props.first);
+  const plans = planCharts(
+    props.metrics.filter((metric) => !isCounter(metric)),
+    props.first,
+  );
   const effective = choice.xAxis === "epoch" && !hasEpochs ? { ...choice, xAxis: "step" as const } : choice;
-  if (!plans.length) return <Panel><Empty title="No metrics yet"><p>Curves appear here within a second of the first report.</p></Empty></Panel>;
+  if (!plans.length)
+    return (
+      <Panel>
+        <Empty title="No metrics yet">
+          <p>Curves appear here within a second of the first report.</p>
+        </Empty>
+      </Panel>
+    );
   return (
     <div className="stack" style={{ gap: "var(--s3)" }}>
       <ChartControls choice={effective} onChange={setChoice} hasEpochs={hasEpochs} />
       <div className="grid charts">
         {plans.map((plan) => (
-          <Panel key={plan.title} title={plan.title} flush actions={<button className="btn quiet icon" aria-label={`Enlarge ${plan.title}`} onClick={() => setLarge(plan)}><Icon name="expand" /></button>}>
-            <div style={{ padding: "var(--s1) var(--s2) var(--s2)" }}>{props.isPending ? <div style={{ height: 243 }}><Loading /></div> : <PlanChart {...props} plan={plan} choice={effective} height={220} />}</div>
+          <Panel
+            key={plan.title}
+            title={plan.title}
+            flush
+            actions={
+              <button className="btn quiet icon" aria-label={`Enlarge ${plan.title}`} onClick={() => setLarge(plan)}>
+                <Icon name="expand" />
+              </button>
+            }
+          >
+            <div style={{ padding: "var(--s1) var(--s2) var(--s2)" }}>
+              {props.isPending ? (
+                <div style={{ height: 243 }}>
+                  <Loading />
+                </div>
+              ) : (
+                <PlanChart {...props} plan={plan} choice={effective} height={220} />
+              )}
+            </div>
           </Panel>
         ))}
       </div>
-      {large && <Dialog wide title={large.title} onClose={() => setLarge(null)} footer={<button className="btn" onClick={() => setLarge(null)}>Close</button>}><PlanChart {...props} plan={large} choice={effective} height={420} /></Dialog>}
+      {large && (
+        <Dialog
+          wide
+          title={large.title}
+          onClose={() => setLarge(null)}
+          footer={
+            <button className="btn" onClick={() => setLarge(null)}>
+              Close
+            </button>
+          }
+        >
+          <PlanChart {...props} plan={large} choice={effective} height={420} />
+        </Dialog>
+      )}
     </div>
   );
 }
 
-function PlanChart({ plan, choice, series, trials, height, highlight, onHighlight, onPick }: Props & { plan: ChartPlan; choice: ChartChoice; height: number }): ReactNode {
+function PlanChart({
+  plan,
+  choice,
+  series,
+  trials,
+  height,
+  highlight,
+  onHighlight,
+  onPick,
+}: Props & { plan: ChartPlan; choice: ChartChoice; height: number }): ReactNode {
   const theme = useTheme();
   const [off, setOff] = useState<ReadonlySet<string>>(new Set());
   const single = trials.length === 1;
-  const lines = useMemo(() => linesOf(plan, series, trials, choice, theme), [plan.title, series, trials, choice.xAxis, theme]);
+  const lines = useMemo(
+    () => linesOf(plan, series, trials, choice, theme),
+    [plan.title, series, trials, choice.xAxis, theme],
+  );
   const shown = useMemo(() => lines.filter((line) => !off.has(line.metric)), [lines, off]);
   const keys = [...new Map(lines.map((line) => [line.metric, line])).values()];
   const toggle = (metric: string): void => {
@@ -70,18 +122,43 @@ function PlanChart({ plan, choice, series, trials, height, highlight, onHighligh
     if (!next.delete(metric)) next.add(metric);
     setOff(next);
   };
-  const lit = useMemo(() => shown.find((line) => highlight && line.trial === highlight)?.id ?? null, [shown, highlight]);
+  const lit = useMemo(
+    () => shown.find((line) => highlight && line.trial === highlight)?.id ?? null,
+    [shown, highlight],
+  );
   const byId = useMemo(() => new Map(shown.map((line) => [line.id, line.trial])), [shown]);
   return (
     <>
-      <CurveChart lines={shown} xAxis={choice.xAxis} yLabel={plan.title} height={height} logY={choice.logY} smoothing={choice.smoothing} highlight={lit}
-        {...(onHighlight && !single ? { onHighlight: (id: string | null) => onHighlight(id ? (byId.get(id) ?? null) : null) } : {})}
-        {...(onPick ? { onPick: (id: string) => onPick(byId.get(id) ?? id) } : {})} />
+      <CurveChart
+        lines={shown}
+        xAxis={choice.xAxis}
+        yLabel={plan.title}
+        height={height}
+        logY={choice.logY}
+        smoothing={choice.smoothing}
+        highlight={lit}
+        {...(onHighlight && !single
+          ? { onHighlight: (id: string | null) => onHighlight(id ? (byId.get(id) ?? null) : null) }
+          : {})}
+        {...(onPick ? { onPick: (id: string) => onPick(byId.get(id) ?? id) } : {})}
+      />
       {keys.length > 0 && (
         <div className="legend">
           {keys.map((line) => (
-            <button key={line.metric} type="button" aria-pressed={!off.has(line.metric)} onClick={() => toggle(line.metric)}>
-              <i style={{ borderTopStyle: line.dashed ? "dashed" : "solid", borderColor: single ? line.color : "var(--muted)", opacity: line.faint ? 0.45 : 1 }} />{line.metric}
+            <button
+              key={line.metric}
+              type="button"
+              aria-pressed={!off.has(line.metric)}
+              onClick={() => toggle(line.metric)}
+            >
+              <i
+                style={{
+                  borderTopStyle: line.dashed ? "dashed" : "solid",
+                  borderColor: single ? line.color : "var(--muted)",
+                  opacity: line.faint ? 0.45 : 1,
+                }}
+              />
+              {line.metric}
             </button>
           ))}
         </div>
@@ -98,11 +175,20 @@ export function metricLabel({ group, name }: MetricId): string {
 
 type TrialLine = Line & { trial: string; metric: string };
 
-function linesOf(plan: ChartPlan, series: readonly Series[], trials: readonly TrialInk[], choice: ChartChoice, theme: "light" | "dark"): TrialLine[] {
+function linesOf(
+  plan: ChartPlan,
+  series: readonly Series[],
+  trials: readonly TrialInk[],
+  choice: ChartChoice,
+  theme: "light" | "dark",
+): TrialLine[] {
   const single = trials.length === 1;
   const crowded = trials.length > FEW;
   const wanted = new Map(plan.metrics.map((metric, index) => [`${metric.group}/${metric.name}`, index]));
-  const epochs = choice.xAxis === "epoch" ? new Map(series.filter(isEpoch).map((item) => [item.trialId, item])) : new Map<number, Series>();
+  const epochs =
+    choice.xAxis === "epoch"
+      ? new Map(series.filter(isEpoch).map((item) => [item.trialId, item]))
+      : new Map<number, Series>();
   const inks = new Map(trials.map((trial) => [trial.id, trial]));
   return series.flatMap((item) => {
     const index = wanted.get(`${item.group}/${item.name}`);
@@ -110,17 +196,19 @@ function linesOf(plan: ChartPlan, series: readonly Series[], trials: readonly Tr
     if (index === undefined || !trial) return [];
     const isTraining = item.group === "training";
     const metric = metricLabel(item);
-    return [{
-      id: `${item.trialId}/${item.group}/${item.name}`,
-      trial: String(item.trialId),
-      metric,
-      label: single ? metric : plan.metrics.length > 1 ? `${trial.label} ${metric}` : trial.label,
-      color: single ? colorAt(index, theme) : trial.color,
-      dashed: !single && !crowded && isTraining && plan.metrics.length > 1,
-      faint: crowded && isTraining && plan.metrics.length > 1,
-      dim: !!trial.dim,
-      x: xValues(item, choice.xAxis, epochs.get(item.trialId)),
-      y: item.values,
-    }];
+    return [
+      {
+        id: `${item.trialId}/${item.group}/${item.name}`,
+        trial: String(item.trialId),
+        metric,
+        label: single ? metric : plan.metrics.length > 1 ? `${trial.label} ${metric}` : trial.label,
+        color: single ? colorAt(index, theme) : trial.color,
+        dashed: !single && !crowded && isTraining && plan.metrics.length > 1,
+        faint: crowded && isTraining && plan.metrics.length > 1,
+        dim: !!trial.dim,
+        x: xValues(item, choice.xAxis, epochs.get(item.trialId)),
+        y: item.values,
+      },
+    ];
   });
 }

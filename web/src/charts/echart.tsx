@@ -5,7 +5,16 @@ import { init, use, type EChartsCoreOption, type ECharts } from "echarts/core";
 import { CanvasRenderer } from "echarts/renderers";
 import { useEffect, useRef, type ReactNode } from "react";
 
-use([HeatmapChart, ParallelChart, ScatterChart, GridComponent, ParallelComponent, TooltipComponent, VisualMapComponent, CanvasRenderer]);
+use([
+  HeatmapChart,
+  ParallelChart,
+  ScatterChart,
+  GridComponent,
+  ParallelComponent,
+  TooltipComponent,
+  VisualMapComponent,
+  CanvasRenderer,
+]);
 
 interface Props {
   option: EChartsCoreOption;
@@ -22,7 +31,8 @@ export function EChart({ option, height, label, on }: Props): ReactNode {
   useEffect(() => {
     const instance = init(host.current!);
     chart.current = instance;
-    for (const name of Object.keys(handlers.current ?? {})) instance.on(name, (event: unknown) => handlers.current?.[name]?.(event, instance));
+    for (const name of Object.keys(handlers.current ?? {}))
+      instance.on(name, (event: unknown) => handlers.current?.[name]?.(event, instance));
     const resize = new ResizeObserver(() => instance.resize());
     resize.observe(host.current!);
     return () => {
@@ -30,6 +40,13 @@ export function EChart({ option, height, label, on }: Props): ReactNode {
       instance.dispose();
     };
   }, []);
-  useEffect(() => chart.current?.setOption({ animation: false, textStyle: { fontFamily: "Inter Variable, system-ui, sans-serif" }, ...option }, { notMerge: true }), [option]);
+  useEffect(
+    () =>
+      chart.current?.setOption(
+        { animation: false, textStyle: { fontFamily: "Inter Variable, system-ui, sans-serif" }, ...option },
+        { notMerge: true },
+      ),
+    [option],
+  );
   return <div ref={host} role="img" aria-label={label} style={{ height, width: "100%" }} />;
 }

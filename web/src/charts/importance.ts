@@ -43,7 +43,11 @@ function grow(sample: number[], forest: Forest, depth: number): void {
   forest.gains.set(split.column, forest.gains.get(split.column)! + split.gain);
   const goesLeft = (row: number): boolean => forest.columns[split.column]![row]! <= split.at;
   grow(sample.filter(goesLeft), forest, depth + 1);
-  grow(sample.filter((row) => !goesLeft(row)), forest, depth + 1);
+  grow(
+    sample.filter((row) => !goesLeft(row)),
+    forest,
+    depth + 1,
+  );
 }
 
 interface Split {

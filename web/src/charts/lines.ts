@@ -34,7 +34,11 @@ export function drawLines(u: uPlot, painted: Painted, dimColor: string): void {
     const lit = line.id === painted.highlight;
     const faded = painted.highlight !== null && !lit && many;
     const color = line.dim && !lit ? dimColor : line.color;
-    stroke(u, line, { color, width: (lit ? 2.5 : many ? 1.2 : 1.6) * ratio, alpha: faded ? 0.3 : line.faint && !lit ? 0.4 : 1 });
+    stroke(u, line, {
+      color,
+      width: (lit ? 2.5 : many ? 1.2 : 1.6) * ratio,
+      alpha: faded ? 0.3 : line.faint && !lit ? 0.4 : 1,
+    });
   }
   ctx.restore();
 }

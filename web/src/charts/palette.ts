@@ -1,11 +1,34 @@
 /** Colours of lines, picked so that neighbours tell apart on both grounds. A trial keeps its colour on every page. */
-const LIGHT = ["#2f6fde", "#d9690a", "#1f9254", "#c9306a", "#7c4fd0", "#0f8a9c", "#a8820a", "#b0413e", "#5d7d1c", "#5b6b82"];
-const DARK = ["#6ea8ff", "#f79d4b", "#58d08a", "#ff7aa8", "#b394ff", "#45cfe0", "#e3c552", "#ff8d80", "#b5d461", "#a3b3c9"];
+const LIGHT = [
+  "#2f6fde",
+  "#d9690a",
+  "#1f9254",
+  "#c9306a",
+  "#7c4fd0",
+  "#0f8a9c",
+  "#a8820a",
+  "#b0413e",
+  "#5d7d1c",
+  "#5b6b82",
+];
+const DARK = [
+  "#6ea8ff",
+  "#f79d4b",
+  "#58d08a",
+  "#ff7aa8",
+  "#b394ff",
+  "#45cfe0",
+  "#e3c552",
+  "#ff8d80",
+  "#b5d461",
+  "#a3b3c9",
+];
 
 export type Theme = "light" | "dark";
 
 export const palette = (theme: Theme): readonly string[] => (theme === "dark" ? DARK : LIGHT);
-export const colorAt = (index: number, theme: Theme): string => palette(theme)[((index % LIGHT.length) + LIGHT.length) % LIGHT.length]!;
+export const colorAt = (index: number, theme: Theme): string =>
+  palette(theme)[((index % LIGHT.length) + LIGHT.length) % LIGHT.length]!;
 
 export interface Ink {
   text: string;
@@ -20,6 +43,22 @@ export interface Ink {
 /** The theme's colours as canvas can use them. */
 export function ink(theme: Theme): Ink {
   return theme === "dark"
-    ? { text: "#e4e8ef", muted: "#9aa5b8", faint: "#4b5668", line: "#3a4556", grid: "#222a36", panel: "#161b24", accent: "#8aa6ff" }
-    : { text: "#1a2130", muted: "#5a6579", faint: "#c3cad6", line: "#c5ccd8", grid: "#eceff4", panel: "#ffffff", accent: "#3a5ccc" };
+    ? {
+        text: "#e4e8ef",
+        muted: "#9aa5b8",
+        faint: "#4b5668",
+        line: "#3a4556",
+        grid: "#222a36",
+        panel: "#161b24",
+        accent: "#8aa6ff",
+      }
+    : {
+        text: "#1a2130",
+        muted: "#5a6579",
+        faint: "#c3cad6",
+        line: "#c5ccd8",
+        grid: "#eceff4",
+        panel: "#ffffff",
+        accent: "#3a5ccc",
+      };
 }

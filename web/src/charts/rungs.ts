@@ -37,7 +37,8 @@ export function lengthOf(value: unknown): number | undefined {
 /** What the ladder counts: the unit of `max_length`, or the metric named by `time_metric`. */
 export function unitOf(searcher: Searcher): string {
   if (typeof searcher.time_metric === "string" && searcher.time_metric) return searcher.time_metric;
-  if (searcher.max_length && typeof searcher.max_length === "object") return Object.keys(searcher.max_length)[0] ?? "batches";
+  if (searcher.max_length && typeof searcher.max_length === "object")
+    return Object.keys(searcher.max_length)[0] ?? "batches";
   return "batches";
 }
 
@@ -50,7 +51,10 @@ function rungCounts(searcher: Searcher, units: number, divisor: number): number[
     return (searcher.bracket_rungs as number[]).slice().sort((a, b) => b - a);
   }
   const logOf = (n: number): number => Math.trunc(Math.log(n) / Math.log(divisor) + 1e-9) + 1;
-  const most = Math.max(1, Math.min(Number(searcher.max_rungs ?? 5), logOf(units), logOf(Number(searcher.max_trials ?? 1))));
+  const most = Math.max(
+    1,
+    Math.min(Number(searcher.max_rungs ?? 5), logOf(units), logOf(Number(searcher.max_trials ?? 1))),
+  );
   const mode = String(searcher.mode ?? "standard");
   const least = mode === "aggressive" ? most : mode === "conservative" ? 1 : Math.trunc((most - 1) / 2) + 1;
   return Array.from({ length: most - least + 1 }, (_, i) => most - i);

@@ -10,7 +10,10 @@ export type XAxis = "step" | "epoch" | "time";
 
 /** Add what came after to what was there. Points at or after the first new step are replaced: a restart rewrote them. */
 export function mergeSeries(known: Series | undefined, fresh: Series): Series {
-  if (!known?.steps.length || !fresh.steps.length) return known?.steps.length && !fresh.steps.length ? { ...known, totalPoints: Math.max(known.totalPoints, fresh.totalPoints) } : fresh;
+  if (!known?.steps.length || !fresh.steps.length)
+    return known?.steps.length && !fresh.steps.length
+      ? { ...known, totalPoints: Math.max(known.totalPoints, fresh.totalPoints) }
+      : fresh;
   const cut = lowerBound(known.steps, fresh.steps[0]!);
   return {
     ...fresh,
@@ -44,7 +47,8 @@ export function nearestIndex(sorted: readonly number[], value: number): number {
 }
 
 /** `val_loss` of validation and `loss` of training belong on one chart called `loss`. */
-export const baseName = (name: string): string => name.replace(/^(val|valid|validation|eval|test|train|training)[_./ -]+/i, "");
+export const baseName = (name: string): string =>
+  name.replace(/^(val|valid|validation|eval|test|train|training)[_./ -]+/i, "");
 
 export interface ChartPlan {
   title: string;
@@ -55,10 +59,14 @@ export interface ChartPlan {
 export function planCharts(metrics: readonly MetricId[], first = ""): ChartPlan[] {
   const plans = new Map<string, MetricId[]>();
   for (const metric of metrics) {
-    const title = metric.group === "training" || metric.group === "validation" ? baseName(metric.name) : `${metric.group}: ${metric.name}`;
+    const title =
+      metric.group === "training" || metric.group === "validation"
+        ? baseName(metric.name)
+        : `${metric.group}: ${metric.name}`;
     plans.set(title, [...(plans.get(title) ?? []), metric]);
   }
-  const rank = (plan: ChartPlan): number => (plan.metrics.some((metric) => metric.name === first) ? 0 : plan.metrics.length > 1 ? 1 : 2);
+  const rank = (plan: ChartPlan): number =>
+    plan.metrics.some((metric) => metric.name === first) ? 0 : plan.metrics.length > 1 ? 1 : 2;
   return [...plans]
     .map(([title, found]) => ({ title, metrics: found }))
     .sort((a, b) => rank(a) - rank(b) || a.title.localeCompare(b.title));
@@ -77,7 +85,8 @@ export function xValues(series: Series, axis: XAxis, epochs?: Series): number[] 
 function interpolate(known: Series, step: number): number {
   const at = lowerBound(known.steps, step);
   if (at === known.steps.length) return extrapolate(known, step);
-  if (known.steps[at] === step || at === 0) return known.values[at]! * (at === 0 && known.steps[0] ? step / known.steps[0] : 1);
+  if (known.steps[at] === step || at === 0)
+    return known.values[at]! * (at === 0 && known.steps[0] ? step / known.steps[0] : 1);
   const share = (step - known.steps[at - 1]!) / (known.steps[at]! - known.steps[at - 1]!);
   return known.values[at - 1]! + share * (known.values[at]! - known.values[at - 1]!);
 }
@@ -88,7 +97,13 @@ function extrapolate(known: Series, step: number): number {
 }
 
 /** Smallest and largest finite value whose x lies within [from, to]; positives only where a log axis asks for it. */
-export function extent(xs: readonly number[], ys: readonly number[], from: number, to: number, positive: boolean): [number, number] | null {
+export function extent(
+  xs: readonly number[],
+  ys: readonly number[],
+  from: number,
+  to: number,
+  positive: boolean,
+): [number, number] | null {
   let [low, high] = [Infinity, -Infinity];
   const start = Math.max(0, lowerBound(xs, from) - 1);
   for (let i = start; i < xs.length; i++) {

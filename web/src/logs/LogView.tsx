@@ -11,14 +11,33 @@ import { useLog } from "./useLog";
 
 const LINE_PX = 18;
 const NEAR_PX = 40;
-const LEVELS = [["LOG_LEVEL_DEBUG", "Debug"], ["LOG_LEVEL_INFO", "Info"], ["LOG_LEVEL_WARNING", "Warning"], ["LOG_LEVEL_ERROR", "Error"], ["LOG_LEVEL_CRITICAL", "Critical"]] as const;
+const LEVELS = [
+  ["LOG_LEVEL_DEBUG", "Debug"],
+  ["LOG_LEVEL_INFO", "Info"],
+  ["LOG_LEVEL_WARNING", "Warning"],
+  ["LOG_LEVEL_ERROR", "Error"],
+  ["LOG_LEVEL_CRITICAL", "Critical"],
+] as const;
 
-export function LogView({ path, live, height = "calc(100vh - 260px)" }: { path: string; live: boolean; height?: string }): ReactNode {
+export function LogView({
+  path,
+  live,
+  height = "calc(100vh - 260px)",
+}: {
+  path: string;
+  live: boolean;
+  height?: string;
+}): ReactNode {
   const [filter, setFilter] = useState<LogFilter>(NO_FILTER);
   const { lines, isPending, error, older, loadOlder } = useLog(path, filter, live);
   const [following, setFollowing] = useState(true);
   const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({ count: lines.length, getScrollElement: () => scroller.current, estimateSize: () => LINE_PX, overscan: 30 });
+  const virtual = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => LINE_PX,
+    overscan: 30,
+  });
   const ranks = useRanks(lines);
 
   useEffect(() => {
@@ -31,22 +50,53 @@ export function LogView({ path, live, height = "calc(100vh - 260px)" }: { path: 
     if (atEnd !== following) setFollowing(atEnd);
     if (element.scrollTop < NEAR_PX && older && lines.length) void keepPlace(element, loadOlder);
   };
-  const isFiltered = filter !== NO_FILTER && (filter.text || filter.levels.length || filter.ranks.length || filter.after);
+  const isFiltered =
+    filter !== NO_FILTER && (filter.text || filter.levels.length || filter.ranks.length || filter.after);
   return (
     <section className="panel" style={{ display: "flex", flexDirection: "column", height, minHeight: 320 }}>
       <div className="panel-head">
         <Toolbar filter={filter} ranks={ranks} onChange={setFilter} />
         <span className="row muted">
           {plural(lines.length, "line")}
-          {live && <span className="badge accent"><span className="dot pulse" />Live</span>}
-          <button className={`btn ${following ? "on" : ""}`} aria-pressed={following} onClick={() => setFollowing(!following)}>Follow</button>
+          {live && (
+            <span className="badge accent">
+              <span className="dot pulse" />
+              Live
+            </span>
+          )}
+          <button
+            className={`btn ${following ? "on" : ""}`}
+            aria-pressed={following}
+            onClick={() => setFollowing(!following)}
+          >
+            Follow
+          </button>
         </span>
       </div>
       <ErrorNote error={error} />
       <div className="log grow" ref={scroller} onScroll={onScroll} tabIndex={0} role="log" aria-label="Log">
-        {isPending ? <Loading /> : !lines.length ? <Empty title={isFiltered ? "No line matches" : "Nothing has been written yet"}>{isFiltered ? <button className="btn" onClick={() => setFilter(NO_FILTER)}>Clear the filter</button> : <p>What the program prints appears here as it is written.</p>}</Empty> : (
+        {isPending ? (
+          <Loading />
+        ) : !lines.length ? (
+          <Empty title={isFiltered ? "No line matches" : "Nothing has been written yet"}>
+            {isFiltered ? (
+              <button className="btn" onClick={() => setFilter(NO_FILTER)}>
+                Clear the filter
+              </button>
+            ) : (
+              <p>What the program prints appears here as it is written.</p>
+            )}
+          </Empty>
+        ) : (
           <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
-            {virtual.getVirtualItems().map((item) => <LogLine key={item.key} entry={lines[item.index]!} top={item.start} find={filter.regex ? "" : filter.text} />)}
+            {virtual.getVirtualItems().map((item) => (
+              <LogLine
+                key={item.key}
+                entry={lines[item.index]!}
+                top={item.start}
+                find={filter.regex ? "" : filter.text}
+              />
+            ))}
           </div>
         )}
       </div>
@@ -77,7 +127,17 @@ function LogLine({ entry, top, find }: { entry: LogEntry; top: number; find: str
       <span className="rank">{typeof entry.rankId === "number" ? `[${entry.rankId}]` : ""}</span>
       <span className="text">
         {parseAnsi(textOf(entry)).map((span, i) => (
-          <span key={i} style={{ color: span.color, background: span.background, fontWeight: span.bold ? 700 : undefined, opacity: span.dim ? 0.7 : undefined, fontStyle: span.italic ? "italic" : undefined, textDecoration: span.underline ? "underline" : undefined }}>
+          <span
+            key={i}
+            style={{
+              color: span.color,
+              background: span.background,
+              fontWeight: span.bold ? 700 : undefined,
+              opacity: span.dim ? 0.7 : undefined,
+              fontStyle: span.italic ? "italic" : undefined,
+              textDecoration: span.underline ? "underline" : undefined,
+            }}
+          >
             {marked(span.text, find)}
           </span>
         ))}
@@ -98,26 +158,102 @@ function marked(text: string, find: string): ReactNode {
   return parts.map((part, i) => (i % 2 ? <mark key={i}>{part}</mark> : part));
 }
 
-function Toolbar({ filter, ranks, onChange }: { filter: LogFilter; ranks: readonly number[]; onChange: (filter: LogFilter) => void }): ReactNode {
+function Toolbar({
+  filter,
+  ranks,
+  onChange,
+}: {
+  filter: LogFilter;
+  ranks: readonly number[];
+  onChange: (filter: LogFilter) => void;
+}): ReactNode {
   const [text, setText] = useState(filter.text);
   useEffect(() => setText(filter.text), [filter.text]);
-  const flip = <T,>(list: readonly T[], item: T): T[] => (list.includes(item) ? list.filter((other) => other !== item) : [...list, item]);
+  const flip = <T,>(list: readonly T[], item: T): T[] =>
+    list.includes(item) ? list.filter((other) => other !== item) : [...list, item];
   return (
     <div className="toolbar">
-      <form onSubmit={(event) => { event.preventDefault(); onChange({ ...filter, text }); }}>
-        <input className="input" type="search" style={{ width: 220 }} placeholder="Search, then Enter" aria-label="Search in the log" value={text} onChange={(event) => { setText(event.target.value); if (!event.target.value) onChange({ ...filter, text: "" }); }} />
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          onChange({ ...filter, text });
+        }}
+      >
+        <input
+          className="input"
+          type="search"
+          style={{ width: 220 }}
+          placeholder="Search, then Enter"
+          aria-label="Search in the log"
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            if (!event.target.value) onChange({ ...filter, text: "" });
+          }}
+        />
       </form>
-      <button className={`btn ${filter.regex ? "on" : ""}`} aria-pressed={filter.regex} title="Treat the search as a regular expression" onClick={() => onChange({ ...filter, regex: !filter.regex })}>.*</button>
-      <Menu keepOpen align="left" label={<>Level{filter.levels.length ? ` (${filter.levels.length})` : ""}<Icon name="down" size={12} /></>}>
-        {LEVELS.map(([level, word]) => <label key={level} className="menu-item"><input type="checkbox" checked={filter.levels.includes(level)} onChange={() => onChange({ ...filter, levels: flip(filter.levels, level) })} />{word}</label>)}
+      <button
+        className={`btn ${filter.regex ? "on" : ""}`}
+        aria-pressed={filter.regex}
+        title="Treat the search as a regular expression"
+        onClick={() => onChange({ ...filter, regex: !filter.regex })}
+      >
+        .*
+      </button>
+      <Menu
+        keepOpen
+        align="left"
+        label={
+          <>
+            Level{filter.levels.length ? ` (${filter.levels.length})` : ""}
+            <Icon name="down" size={12} />
+          </>
+        }
+      >
+        {LEVELS.map(([level, word]) => (
+          <label key={level} className="menu-item">
+            <input
+              type="checkbox"
+              checked={filter.levels.includes(level)}
+              onChange={() => onChange({ ...filter, levels: flip(filter.levels, level) })}
+            />
+            {word}
+          </label>
+        ))}
       </Menu>
       {ranks.length > 1 || filter.ranks.length ? (
-        <Menu keepOpen align="left" label={<>Rank{filter.ranks.length ? ` (${filter.ranks.length})` : ""}<Icon name="down" size={12} /></>}>
-          {ranks.map((rank) => <label key={rank} className="menu-item"><input type="checkbox" checked={filter.ranks.includes(rank)} onChange={() => onChange({ ...filter, ranks: flip(filter.ranks, rank) })} />Rank {rank}</label>)}
+        <Menu
+          keepOpen
+          align="left"
+          label={
+            <>
+              Rank{filter.ranks.length ? ` (${filter.ranks.length})` : ""}
+              <Icon name="down" size={12} />
+            </>
+          }
+        >
+          {ranks.map((rank) => (
+            <label key={rank} className="menu-item">
+              <input
+                type="checkbox"
+                checked={filter.ranks.includes(rank)}
+                onChange={() => onChange({ ...filter, ranks: flip(filter.ranks, rank) })}
+              />
+              Rank {rank}
+            </label>
+          ))}
         </Menu>
       ) : null}
-      <label className="check muted">From
-        <input className="input" type="datetime-local" step={1} aria-label="From this time on" value={filter.after ? localTime(filter.after) : ""} onChange={(event) => onChange(withAfter(filter, event.target.value))} />
+      <label className="check muted">
+        From
+        <input
+          className="input"
+          type="datetime-local"
+          step={1}
+          aria-label="From this time on"
+          value={filter.after ? localTime(filter.after) : ""}
+          onChange={(event) => onChange(withAfter(filter, event.target.value))}
+        />
       </label>
     </div>
   );

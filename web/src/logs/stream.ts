@@ -15,30 +15,72 @@ export const PAGE_LINES = 1000;
 export const NO_FILTER: LogFilter = { levels: [], ranks: [], text: "", regex: false };
 
 function queryOf(filter: LogFilter): Query {
-  return { levels: filter.levels, rankIds: filter.ranks, searchText: filter.text, enableRegex: filter.text ? filter.regex : undefined };
+  return {
+    levels: filter.levels,
+    rankIds: filter.ranks,
+    searchText: filter.text,
+    enableRegex: filter.text ? filter.regex : undefined,
+  };
 }
 
 /** Newest `PAGE_LINES` before a moment (or of all), in the order of time. */
-export async function fetchBefore(path: string, filter: LogFilter, before: string | undefined, signal: AbortSignal): Promise<LogEntry[]> {
-  const query: Query = { ...queryOf(filter), limit: PAGE_LINES, orderBy: "ORDER_BY_DESC", timestampBefore: before, timestampAfter: filter.after };
+export async function fetchBefore(
+  path: string,
+  filter: LogFilter,
+  before: string | undefined,
+  signal: AbortSignal,
+): Promise<LogEntry[]> {
+  const query: Query = {
+    ...queryOf(filter),
+    limit: PAGE_LINES,
+    orderBy: "ORDER_BY_DESC",
+    timestampBefore: before,
+    timestampAfter: filter.after,
+  };
   const lines: LogEntry[] = [];
   await readLines(path, query, signal, (batch) => lines.push(...batch));
   return lines.reverse();
 }
 
 /** First `PAGE_LINES` from a moment on. */
-export async function fetchAfter(path: string, filter: LogFilter, after: string, signal: AbortSignal): Promise<LogEntry[]> {
+export async function fetchAfter(
+  path: string,
+  filter: LogFilter,
+  after: string,
+  signal: AbortSignal,
+): Promise<LogEntry[]> {
   const lines: LogEntry[] = [];
-  await readLines(path, { ...queryOf(filter), limit: PAGE_LINES, orderBy: "ORDER_BY_ASC", timestampAfter: after }, signal, (batch) => lines.push(...batch));
+  await readLines(
+    path,
+    { ...queryOf(filter), limit: PAGE_LINES, orderBy: "ORDER_BY_ASC", timestampAfter: after },
+    signal,
+    (batch) => lines.push(...batch),
+  );
   return lines;
 }
 
 /** Calls back with what is new until the task ends or `signal` aborts. */
-export async function follow(path: string, filter: LogFilter, after: { id?: string | undefined; time?: string | undefined }, signal: AbortSignal, onLines: (lines: LogEntry[]) => void): Promise<void> {
-  await readLines(path, { ...queryOf(filter), follow: true, afterId: after.id, timestampAfter: after.id ? undefined : after.time }, signal, onLines);
+export async function follow(
+  path: string,
+  filter: LogFilter,
+  after: { id?: string | undefined; time?: string | undefined },
+  signal: AbortSignal,
+  onLines: (lines: LogEntry[]) => void,
+): Promise<void> {
+  await readLines(
+    path,
+    { ...queryOf(filter), follow: true, afterId: after.id, timestampAfter: after.id ? undefined : after.time },
+    signal,
+    onLines,
+  );
 }
 
-async function readLines(path: string, query: Query, signal: AbortSignal, onLines: (lines: LogEntry[]) => void): Promise<void> {
+async function readLines(
+  path: string,
+  query: Query,
+  signal: AbortSignal,
+  onLines: (lines: LogEntry[]) => void,
+): Promise<void> {
   const response = await send("GET", path, { query, signal });
   if (!response.ok) throw await refusal(response);
   if (!response.body) return;
@@ -72,5 +114,7 @@ export function joinLines(known: readonly LogEntry[], fresh: readonly LogEntry[]
 /** The text a program wrote, without the stamp that terminals are shown. */
 export function textOf(entry: LogEntry): string {
   if (entry.log !== undefined) return entry.log.replace(/\n$/, "");
-  return entry.message.replace(/^\[[^\]]+\]\s+(?:\S{8}\s+)?(?:\[rank=\d+\]\s+)?\|\| (?:[A-Z]+: )?/, "").replace(/\n$/, "");
+  return entry.message
+    .replace(/^\[[^\]]+\]\s+(?:\S{8}\s+)?(?:\[rank=\d+\]\s+)?\|\| (?:[A-Z]+: )?/, "")
+    .replace(/\n$/, "");
 }

@@ -44,7 +44,9 @@ export function useLog(path: string, filter: LogFilter, live: boolean): Log {
     const run = async (): Promise<void> => {
       const known = latest.current.at(-1)?.timestamp;
       if (!isSame || !known) {
-        const first = filter.after ? await fetchAfter(path, filter, filter.after, stop.signal) : await fetchBefore(path, filter, undefined, stop.signal);
+        const first = filter.after
+          ? await fetchAfter(path, filter, filter.after, stop.signal)
+          : await fetchBefore(path, filter, undefined, stop.signal);
         put(joinLines([], first));
         setOlder(first.length >= PAGE_LINES && !filter.after);
         shown.current = question;
@@ -80,7 +82,14 @@ export function useLog(path: string, filter: LogFilter, live: boolean): Log {
 }
 
 /** Lines arrive one by one; the page redraws at most every `FRAME_MS`. A stream that breaks is taken up again. */
-async function followOn(path: string, filter: LogFilter, latest: { current: readonly LogEntry[] }, put: (lines: readonly LogEntry[]) => void, signal: AbortSignal, live: boolean): Promise<void> {
+async function followOn(
+  path: string,
+  filter: LogFilter,
+  latest: { current: readonly LogEntry[] },
+  put: (lines: readonly LogEntry[]) => void,
+  signal: AbortSignal,
+  live: boolean,
+): Promise<void> {
   let waiting: LogEntry[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = (): void => {

@@ -11,7 +11,9 @@ export default function AccountPage(): ReactNode {
   const me = useQuery(meQuery).data;
   return (
     <>
-      <PageHead title="Account"><span className="muted">{me && `Signed in as ${me.username}${me.admin ? ", admin" : ""}`}</span></PageHead>
+      <PageHead title="Account">
+        <span className="muted">{me && `Signed in as ${me.username}${me.admin ? ", admin" : ""}`}</span>
+      </PageHead>
       <div className="grid two">
         <Password userId={me?.id} />
         <NewToken userId={me?.id} />
@@ -37,10 +39,29 @@ function Password({ userId }: { userId: number | undefined }): ReactNode {
   };
   return (
     <Panel title="Password">
-      <form className="stack tight" onSubmit={(event) => { event.preventDefault(); void save(); }}>
-        <label className="field"><span className="label">New password</span><input className="input" type="password" autoComplete="new-password" value={password} onChange={(event) => setPassword(event.target.value)} /></label>
+      <form
+        className="stack tight"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <label className="field">
+          <span className="label">New password</span>
+          <input
+            className="input"
+            type="password"
+            autoComplete="new-password"
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+          />
+        </label>
         <ErrorNote error={error} />
-        <div><button className="btn" disabled={!password || !userId}>Change password</button></div>
+        <div>
+          <button className="btn" disabled={!password || !userId}>
+            Change password
+          </button>
+        </div>
       </form>
     </Panel>
   );
@@ -64,14 +85,40 @@ function NewToken({ userId }: { userId: number | undefined }): ReactNode {
   };
   return (
     <Panel title="New access token">
-      <form className="stack tight" onSubmit={(event) => { event.preventDefault(); void create(); }}>
-        <label className="field"><span className="label">What it is for</span><input className="input" value={description} onChange={(event) => setDescription(event.target.value)} /></label>
-        <label className="field"><span className="label">Valid for</span>
-          <select className="select" value={hours} onChange={(event) => setHours(event.target.value)}><option value="24h">A day</option><option value="168h">A week</option><option value="720h">30 days</option><option value="-1">As long as allowed</option></select>
+      <form
+        className="stack tight"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void create();
+        }}
+      >
+        <label className="field">
+          <span className="label">What it is for</span>
+          <input className="input" value={description} onChange={(event) => setDescription(event.target.value)} />
+        </label>
+        <label className="field">
+          <span className="label">Valid for</span>
+          <select className="select" value={hours} onChange={(event) => setHours(event.target.value)}>
+            <option value="24h">A day</option>
+            <option value="168h">A week</option>
+            <option value="720h">30 days</option>
+            <option value="-1">As long as allowed</option>
+          </select>
         </label>
         <ErrorNote error={error} />
-        {token && <div className="stack tight"><span>Copy it now; it is not shown again.</span><code style={{ overflowWrap: "anywhere", padding: 8, background: "var(--sunken)", borderRadius: 6 }}>{token}</code></div>}
-        <div><button className="btn" disabled={!userId}>Create token</button></div>
+        {token && (
+          <div className="stack tight">
+            <span>Copy it now; it is not shown again.</span>
+            <code style={{ overflowWrap: "anywhere", padding: 8, background: "var(--sunken)", borderRadius: 6 }}>
+              {token}
+            </code>
+          </div>
+        )}
+        <div>
+          <button className="btn" disabled={!userId}>
+            Create token
+          </button>
+        </div>
       </form>
     </Panel>
   );
@@ -83,20 +130,63 @@ function Tokens(): ReactNode {
   const tokens = useQuery(tokensQuery);
   const users = useQuery(usersQuery).data ?? [];
   const revoke = (id: number): void =>
-    ask({ title: `Revoke token ${id}?`, text: "Programs that use it are refused from now on.", action: "Revoke", danger: true, done: "Token revoked", run: async () => { await patch(`/api/v1/tokens/${id}`, { tokenId: id, setRevoked: true }); await client.invalidateQueries({ queryKey: ["tokens"] }); } });
+    ask({
+      title: `Revoke token ${id}?`,
+      text: "Programs that use it are refused from now on.",
+      action: "Revoke",
+      danger: true,
+      done: "Token revoked",
+      run: async () => {
+        await patch(`/api/v1/tokens/${id}`, { tokenId: id, setRevoked: true });
+        await client.invalidateQueries({ queryKey: ["tokens"] });
+      },
+    });
   return (
     <Panel title="Access tokens" flush>
       <ErrorNote error={tokens.error} />
-      {tokens.isPending ? <Loading /> : !tokens.data?.length ? <Empty title="No access token"><p>A token lets a program act as you without your password.</p></Empty> : (
+      {tokens.isPending ? (
+        <Loading />
+      ) : !tokens.data?.length ? (
+        <Empty title="No access token">
+          <p>A token lets a program act as you without your password.</p>
+        </Empty>
+      ) : (
         <div className="table-wrap">
           <table className="table" aria-label="Access tokens">
-            <thead><tr><th className="num" style={{ width: 1 }}>ID</th><th>For</th><th>User</th><th>Created</th><th>Expires</th><th /></tr></thead>
-            <tbody>{tokens.data.map((token) => (
-              <tr key={token.id}>
-                <td className="num">{token.id}</td><td>{token.description || "–"}</td><td>{users.find((user) => user.id === token.userId)?.username ?? token.userId}</td><td><Ago when={token.createdAt} /></td><td>{formatTime(token.expiry)}</td>
-                <td style={{ width: 1 }}>{token.revoked ? <span className="badge">Revoked</span> : <button className="btn quiet danger" onClick={() => revoke(token.id)}>Revoke</button>}</td>
+            <thead>
+              <tr>
+                <th className="num" style={{ width: 1 }}>
+                  ID
+                </th>
+                <th>For</th>
+                <th>User</th>
+                <th>Created</th>
+                <th>Expires</th>
+                <th />
               </tr>
-            ))}</tbody>
+            </thead>
+            <tbody>
+              {tokens.data.map((token) => (
+                <tr key={token.id}>
+                  <td className="num">{token.id}</td>
+                  <td>{token.description || "–"}</td>
+                  <td>{users.find((user) => user.id === token.userId)?.username ?? token.userId}</td>
+                  <td>
+                    <Ago when={token.createdAt} />
+                  </td>
+                  <td>{formatTime(token.expiry)}</td>
+                  <td style={{ width: 1 }}>
+                    {token.revoked ? (
+                      <span className="badge">Revoked</span>
+                    ) : (
+                      <button className="btn quiet danger" onClick={() => revoke(token.id)}>
+                        Revoke
+                      </button>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
           </table>
         </div>
       )}

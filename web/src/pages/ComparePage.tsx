@@ -7,7 +7,7 @@ import { experimentQuery, trialQuery } from "../api/queries";
 import { metricIds } from "../api/series";
 import { useManySeries } from "../api/manySeries";
 import type { Experiment, Trial } from "../api/types";
-import { MetricCharts } from "../charts/MetricCharts";
+import { isCounter, MetricCharts } from "../charts/MetricCharts";
 import { colorAt } from "../charts/palette";
 import { useTheme } from "../theme/theme";
 import { flatten, formatNumber, formatValue } from "../text/format";
@@ -24,24 +24,72 @@ export default function ComparePage(): ReactNode {
   const asked = numbers(params.get("experiments"));
   const experiments = useQueries({ queries: asked.map((id) => experimentQuery(id)) });
   const ofExperiments = experiments.flatMap((query) => bestTrialOf(query.data));
-  const ids = useMemo(() => [...new Set([...numbers(params.get("trials")), ...ofExperiments])], [params, ofExperiments.join()]);
+  const ids = useMemo(
+    () => [...new Set([...numbers(params.get("trials")), ...ofExperiments])],
+    [params, ofExperiments.join()],
+  );
   const answers = useQueries({ queries: ids.map((id) => trialQuery(id)) });
-  const trials = useMemo(() => answers.flatMap((answer) => (answer.data ? [answer.data] : [])), [answers.map((answer) => answer.dataUpdatedAt).join()]);
-  useLive(ids.map((id) => `trial/${id}`), ids.map((id) => ["trial", id]), 500);
-  const metrics = useMemo(() => metricIds(trials).filter(({ group }) => group === "training" || group === "validation"), [trials]);
-  const drawn = useManySeries(ids, metrics, trials.some((trial) => isLive(trial.state)));
-  const inks = useMemo(() => trials.map((trial, index) => ({ id: trial.id, label: `trial ${trial.id}`, color: colorAt(index, theme) })), [trials, theme]);
+  const trials = useMemo(
+    () => answers.flatMap((answer) => (answer.data ? [answer.data] : [])),
+    [answers.map((answer) => answer.dataUpdatedAt).join()],
+  );
+  useLive(
+    ids.map((id) => `trial/${id}`),
+    ids.map((id) => ["trial", id]),
+    500,
+  );
+  const metrics = useMemo(
+    () => metricIds(trials).filter(({ group }) => group === "training" || group === "validation"),
+    [trials],
+  );
+  const drawn = useManySeries(
+    ids,
+    metrics,
+    trials.some((trial) => isLive(trial.state)),
+  );
+  const inks = useMemo(
+    () => trials.map((trial, index) => ({ id: trial.id, label: `trial ${trial.id}`, color: colorAt(index, theme) })),
+    [trials, theme],
+  );
   const error = [...experiments, ...answers].find((query) => query.error)?.error;
   const isPending = [...experiments, ...answers].some((query) => query.isPending);
-  if (!ids.length && !isPending) return <><PageHead title="Compare" /><ErrorNote error={error} /><Panel><Empty title="Nothing to compare"><p>Select experiments or trials in a list and choose Compare.</p><Link className="btn" to="/experiments">Experiments</Link></Empty></Panel></>;
+  if (!ids.length && !isPending)
+    return (
+      <>
+        <PageHead title="Compare" />
+        <ErrorNote error={error} />
+        <Panel>
+          <Empty title="Nothing to compare">
+            <p>Select experiments or trials in a list and choose Compare.</p>
+            <Link className="btn" to="/experiments">
+              Experiments
+            </Link>
+          </Empty>
+        </Panel>
+      </>
+    );
   return (
     <>
       <PageHead title={`Compare ${ids.length} trials`} crumbs={[{ label: "Experiments", to: "/experiments" }]} />
       <ErrorNote error={error} />
-      {isPending ? <Loading /> : (
+      {isPending ? (
+        <Loading />
+      ) : (
         <>
-          <Differences trials={trials} colors={new Map(inks.map((trial) => [trial.id, trial.color]))} lit={lit} onHover={setLit} />
-          <MetricCharts metrics={metrics} series={drawn} trials={inks} highlight={lit} onHighlight={setLit} onPick={(id) => void navigate(`/trials/${id}`)} />
+          <Differences
+            trials={trials}
+            colors={new Map(inks.map((trial) => [trial.id, trial.color]))}
+            lit={lit}
+            onHover={setLit}
+          />
+          <MetricCharts
+            metrics={metrics}
+            series={drawn}
+            trials={inks}
+            highlight={lit}
+            onHighlight={setLit}
+            onPick={(id) => void navigate(`/trials/${id}`)}
+          />
         </>
       )}
     </>
@@ -68,14 +116,54 @@ function Differences({ trials, colors, lit, onHover }: DifferencesProps): ReactN
   const shown = all ? rows : rows.filter((row) => row.differs);
   const same = rows.length - rows.filter((row) => row.differs).length;
   return (
-    <Panel title="What differs" flush actions={same > 0 && <button className="btn quiet" onClick={() => setAll(!all)}>{all ? "Only what differs" : `Also the ${same} that are equal`}</button>}>
+    <Panel
+      title="What differs"
+      flush
+      actions={
+        same > 0 && (
+          <button className="btn quiet" onClick={() => setAll(!all)}>
+            {all ? "Only what differs" : `Also the ${same} that are equal`}
+          </button>
+        )
+      }
+    >
       <div className="table-wrap" style={{ maxHeight: 420 }}>
         <table className="table" aria-label="Comparison">
-          <thead><tr><th />{trials.map((trial) => <th key={trial.id} className="num" onMouseEnter={() => onHover(String(trial.id))} onMouseLeave={() => onHover(null)} style={lit === String(trial.id) ? { color: "var(--text)" } : {}}><span className="swatch" style={{ background: colors.get(trial.id), marginRight: 6 }} /><Link to={`/trials/${trial.id}`}>Trial {trial.id}</Link></th>)}</tr></thead>
+          <thead>
+            <tr>
+              <th />
+              {trials.map((trial) => (
+                <th
+                  key={trial.id}
+                  className="num"
+                  onMouseEnter={() => onHover(String(trial.id))}
+                  onMouseLeave={() => onHover(null)}
+                  style={lit === String(trial.id) ? { color: "var(--text)" } : {}}
+                >
+                  <span className="swatch" style={{ background: colors.get(trial.id), marginRight: 6 }} />
+                  <Link to={`/trials/${trial.id}`}>Trial {trial.id}</Link>
+                </th>
+              ))}
+            </tr>
+          </thead>
           <tbody>
-            <tr><td className="muted">State</td>{trials.map((trial) => <td key={trial.id} className="num"><StateBadge state={trial.state} /></td>)}</tr>
+            <tr>
+              <td className="muted">State</td>
+              {trials.map((trial) => (
+                <td key={trial.id} className="num">
+                  <StateBadge state={trial.state} />
+                </td>
+              ))}
+            </tr>
             {shown.map((row) => (
-              <tr key={row.name}><td className={row.differs ? "" : "muted"}>{row.name}</td>{row.values.map((value, i) => <td key={i} className="num">{value}</td>)}</tr>
+              <tr key={row.name}>
+                <td className={row.differs ? "" : "muted"}>{row.name}</td>
+                {row.values.map((value, i) => (
+                  <td key={i} className="num">
+                    {value}
+                  </td>
+                ))}
+              </tr>
             ))}
           </tbody>
         </table>
@@ -94,13 +182,38 @@ export interface CompareRow {
 export function compareRows(trials: readonly Trial[]): CompareRow[] {
   const hparams = trials.map((trial) => flatten(trial.hparams));
   const best = trials.map((trial) => trial.bestValidation?.metrics.avgMetrics ?? {});
-  const row = (name: string, values: string[], always = false): CompareRow => ({ name, values, differs: always || new Set(values).size > 1 });
-  const names = (list: readonly Record<string, unknown>[]): string[] => [...new Set(list.flatMap((item) => Object.keys(item)))].sort();
+  const row = (name: string, values: string[], always = false): CompareRow => ({
+    name,
+    values,
+    differs: always || new Set(values).size > 1,
+  });
+  const names = (list: readonly Record<string, unknown>[]): string[] =>
+    [...new Set(list.flatMap((item) => Object.keys(item)))].sort();
   const results = [
-    row("Experiment", trials.map((trial) => String(trial.experimentId))),
-    row("Steps", trials.map((trial) => trial.totalBatchesProcessed.toLocaleString("en-US")), true),
-    ...names(best).map((name) => row(name, best.map((metrics) => formatNumber(metrics[name] ?? undefined, 5)), true)),
+    row(
+      "Experiment",
+      trials.map((trial) => String(trial.experimentId)),
+    ),
+    row(
+      "Steps",
+      trials.map((trial) => trial.totalBatchesProcessed.toLocaleString("en-US")),
+      true,
+    ),
+    ...names(best)
+      .filter((name) => !isCounter({ name }))
+      .map((name) =>
+        row(
+          name,
+          best.map((metrics) => formatNumber(metrics[name] ?? undefined, 5)),
+          true,
+        ),
+      ),
   ];
-  const parameters = names(hparams).map((name) => row(name, hparams.map((values) => (name in values ? formatValue(values[name]) : "–"))));
+  const parameters = names(hparams).map((name) =>
+    row(
+      name,
+      hparams.map((values) => (name in values ? formatValue(values[name]) : "–")),
+    ),
+  );
   return [...results, ...parameters.filter((item) => item.differs), ...parameters.filter((item) => !item.differs)];
 }

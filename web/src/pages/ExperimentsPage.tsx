@@ -7,7 +7,15 @@ import { ExperimentList } from "./list/ExperimentList";
 export function ExperimentsPage(): ReactNode {
   return (
     <>
-      <PageHead title="Experiments" actions={<Link className="btn primary" to="/experiments/new"><Icon name="plus" />New experiment</Link>} />
+      <PageHead
+        title="Experiments"
+        actions={
+          <Link className="btn primary" to="/experiments/new">
+            <Icon name="plus" />
+            New experiment
+          </Link>
+        }
+      />
       <ExperimentList />
     </>
   );

@@ -10,22 +10,58 @@ import { Icon } from "../ui/Icon";
 import { Ago, Bar, Empty, ErrorNote, Loading, PageHead, Panel, StateBadge } from "../ui/parts";
 import { FirstExperiment } from "./FirstExperiment";
 
-const RUNNING = ["STATE_ACTIVE", "STATE_STOPPING_COMPLETED", "STATE_STOPPING_CANCELED", "STATE_STOPPING_KILLED", "STATE_STOPPING_ERROR"];
+const RUNNING = [
+  "STATE_ACTIVE",
+  "STATE_STOPPING_COMPLETED",
+  "STATE_STOPPING_CANCELED",
+  "STATE_STOPPING_KILLED",
+  "STATE_STOPPING_ERROR",
+];
 
 export function HomePage(): ReactNode {
   useLive(["experiments", "queue"], [["experiments"], ["cluster"], ["queue"]], 500);
-  const running = useQuery(experimentsQuery({ states: RUNNING, sortBy: "SORT_BY_START_TIME", descending: true, limit: 8 }));
-  const recent = useQuery(experimentsQuery({ sortBy: "SORT_BY_START_TIME", descending: true, limit: 12, archived: false }));
+  const running = useQuery(
+    experimentsQuery({ states: RUNNING, sortBy: "SORT_BY_START_TIME", descending: true, limit: 8 }),
+  );
+  const recent = useQuery(
+    experimentsQuery({ sortBy: "SORT_BY_START_TIME", descending: true, limit: 12, archived: false }),
+  );
   const nothing = recent.data?.pagination.total === 0;
   return (
     <>
-      <PageHead title="Home" actions={<Link className="btn primary" to="/experiments/new"><Icon name="plus" />New experiment</Link>} />
+      <PageHead
+        title="Home"
+        actions={
+          <Link className="btn primary" to="/experiments/new">
+            <Icon name="plus" />
+            New experiment
+          </Link>
+        }
+      />
       <ErrorNote error={recent.error} />
       <Figures running={running.data?.pagination.total} />
-      {nothing ? <Panel><FirstExperiment /></Panel> : (
+      {nothing ? (
+        <Panel>
+          <FirstExperiment />
+        </Panel>
+      ) : (
         <div className="grid two">
           <Panel title="Running now" flush>
-            {running.isPending ? <Loading /> : <ExperimentRows rows={running.data?.experiments ?? []} empty={<Empty title="Nothing is running"><p>Start one from an example or fork an earlier one.</p><Link className="btn" to="/experiments/new">New experiment</Link></Empty>} />}
+            {running.isPending ? (
+              <Loading />
+            ) : (
+              <ExperimentRows
+                rows={running.data?.experiments ?? []}
+                empty={
+                  <Empty title="Nothing is running">
+                    <p>Start one from an example or fork an earlier one.</p>
+                    <Link className="btn" to="/experiments/new">
+                      New experiment
+                    </Link>
+                  </Empty>
+                }
+              />
+            )}
           </Panel>
           <Panel title="Recent experiments" actions={<Link to="/experiments">All experiments</Link>} flush>
             {recent.isPending ? <Loading /> : <ExperimentRows rows={recent.data?.experiments ?? []} empty={null} />}
@@ -40,15 +76,30 @@ function Figures({ running }: { running: number | undefined }): ReactNode {
   const agents = useQuery({ ...agentsQuery, refetchInterval: 10_000 }).data;
   const pools = useQuery(poolsQuery).data;
   const pool = pools?.find((candidate) => candidate.defaultComputePool) ?? pools?.[0];
-  const queued = useQuery(jobsQuery(pool?.name ?? "")).data?.filter((job) => job.summary?.state === "STATE_QUEUED").length;
+  const queued = useQuery(jobsQuery(pool?.name ?? "")).data?.filter(
+    (job) => job.summary?.state === "STATE_QUEUED",
+  ).length;
   const slots = (agents ?? []).flatMap((agent) => Object.values(agent.slots ?? {}));
   const used = slots.filter((slot) => slot.container).length;
   return (
     <div className="panel" style={{ display: "grid", gridTemplateColumns: "repeat(auto-fit, minmax(150px, 1fr))" }}>
-      <div className="stat"><span className="muted">Slots in use</span><b>{agents ? `${used} of ${slots.length}` : "–"}</b><Bar share={slots.length ? used / slots.length : 0} label="Slots in use" /></div>
-      <div className="stat"><span className="muted">Running experiments</span><b>{running ?? "–"}</b></div>
-      <div className="stat"><span className="muted">Waiting in the queue</span><b>{queued ?? "–"}</b></div>
-      <div className="stat"><span className="muted">Nodes</span><b>{agents?.length ?? "–"}</b></div>
+      <div className="stat">
+        <span className="muted">Slots in use</span>
+        <b>{agents ? `${used} of ${slots.length}` : "–"}</b>
+        <Bar share={slots.length ? used / slots.length : 0} label="Slots in use" />
+      </div>
+      <div className="stat">
+        <span className="muted">Running experiments</span>
+        <b>{running ?? "–"}</b>
+      </div>
+      <div className="stat">
+        <span className="muted">Waiting in the queue</span>
+        <b>{queued ?? "–"}</b>
+      </div>
+      <div className="stat">
+        <span className="muted">Nodes</span>
+        <b>{agents?.length ?? "–"}</b>
+      </div>
     </div>
   );
 }
@@ -61,11 +112,25 @@ function ExperimentRows({ rows, empty }: { rows: readonly Experiment[]; empty: R
         <tbody>
           {rows.map((row) => (
             <tr key={row.id}>
-              <td style={{ width: 1 }} className="num faint">{row.id}</td>
-              <td><Link className="clip" to={`/experiments/${row.id}`}>{row.name}</Link></td>
-              <td style={{ width: 1 }}><StateBadge state={row.state} /></td>
-              <td style={{ width: 1 }} className="num muted" title={row.searcherMetric ?? ""}>{row.bestTrialSearcherMetric == null ? plural(row.numTrials, "trial") : formatNumber(row.bestTrialSearcherMetric)}</td>
-              <td style={{ width: 1 }} className="num muted"><Ago when={row.startTime} /></td>
+              <td style={{ width: 1 }} className="num faint">
+                {row.id}
+              </td>
+              <td>
+                <Link className="clip" to={`/experiments/${row.id}`}>
+                  {row.name}
+                </Link>
+              </td>
+              <td style={{ width: 1 }}>
+                <StateBadge state={row.state} />
+              </td>
+              <td style={{ width: 1 }} className="num muted" title={row.searcherMetric ?? ""}>
+                {row.bestTrialSearcherMetric == null
+                  ? plural(row.numTrials, "trial")
+                  : formatNumber(row.bestTrialSearcherMetric)}
+              </td>
+              <td style={{ width: 1 }} className="num muted">
+                <Ago when={row.startTime} />
+              </td>
             </tr>
           ))}
         </tbody>

@@ -6,7 +6,15 @@ import { useFeedback } from "../ui/Feedback";
 import { ErrorNote } from "../ui/parts";
 import { moveExperiment } from "./actions";
 
-export function MoveDialog({ ids, onClose, onDone }: { ids: readonly number[]; onClose: () => void; onDone: () => void }): ReactNode {
+export function MoveDialog({
+  ids,
+  onClose,
+  onDone,
+}: {
+  ids: readonly number[];
+  onClose: () => void;
+  onDone: () => void;
+}): ReactNode {
   const workspaces = useQuery(workspacesQuery).data ?? [];
   const [workspace, setWorkspace] = useState(0);
   const chosen = workspace || workspaces[0]?.id || 0;
@@ -27,15 +35,43 @@ export function MoveDialog({ ids, onClose, onDone }: { ids: readonly number[]; o
     }
   };
   return (
-    <Dialog title={ids.length === 1 ? `Move experiment ${ids[0]}` : `Move ${ids.length} experiments`} onClose={onClose}
-      footer={<><button className="btn" onClick={onClose}>Close</button><button className="btn primary" disabled={!target} onClick={() => void move()}>Move</button></>}>
-      <label className="field"><span className="label">Workspace</span>
-        <select className="select" value={chosen} onChange={(event) => setWorkspace(Number(event.target.value))}>{workspaces.map((item) => <option key={item.id} value={item.id}>{item.name}</option>)}</select>
+    <Dialog
+      title={ids.length === 1 ? `Move experiment ${ids[0]}` : `Move ${ids.length} experiments`}
+      onClose={onClose}
+      footer={
+        <>
+          <button className="btn" onClick={onClose}>
+            Close
+          </button>
+          <button className="btn primary" disabled={!target} onClick={() => void move()}>
+            Move
+          </button>
+        </>
+      }
+    >
+      <label className="field">
+        <span className="label">Workspace</span>
+        <select className="select" value={chosen} onChange={(event) => setWorkspace(Number(event.target.value))}>
+          {workspaces.map((item) => (
+            <option key={item.id} value={item.id}>
+              {item.name}
+            </option>
+          ))}
+        </select>
       </label>
-      <label className="field"><span className="label">Project</span>
-        <select className="select" value={target?.id ?? 0} onChange={(event) => setProject(Number(event.target.value))}>{projects.map((item) => <option key={item.id} value={item.id}>{item.name}</option>)}</select>
+      <label className="field">
+        <span className="label">Project</span>
+        <select className="select" value={target?.id ?? 0} onChange={(event) => setProject(Number(event.target.value))}>
+          {projects.map((item) => (
+            <option key={item.id} value={item.id}>
+              {item.name}
+            </option>
+          ))}
+        </select>
       </label>
-      {chosen > 0 && !projects.length && <p className="muted">This workspace has no project yet. Add one on its page first.</p>}
+      {chosen > 0 && !projects.length && (
+        <p className="muted">This workspace has no project yet. Add one on its page first.</p>
+      )}
       <ErrorNote error={error} />
     </Dialog>
   );

@@ -23,9 +23,36 @@ export function NameDialog({ title, action, describe, onClose, onSave }: Props):
     }
   };
   return (
-    <Dialog title={title} onClose={onClose} footer={<><button className="btn" onClick={onClose}>Close</button><button className="btn primary" disabled={!name.trim()} onClick={() => void save()}>{action}</button></>}>
-      <label className="field"><span className="label">Name</span><input className="input" autoFocus value={name} onChange={(event) => setName(event.target.value)} onKeyDown={(event) => event.key === "Enter" && name.trim() && void save()} /></label>
-      {describe && <label className="field"><span className="label">Description</span><input className="input" value={description} onChange={(event) => setDescription(event.target.value)} /></label>}
+    <Dialog
+      title={title}
+      onClose={onClose}
+      footer={
+        <>
+          <button className="btn" onClick={onClose}>
+            Close
+          </button>
+          <button className="btn primary" disabled={!name.trim()} onClick={() => void save()}>
+            {action}
+          </button>
+        </>
+      }
+    >
+      <label className="field">
+        <span className="label">Name</span>
+        <input
+          className="input"
+          autoFocus
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          onKeyDown={(event) => event.key === "Enter" && name.trim() && void save()}
+        />
+      </label>
+      {describe && (
+        <label className="field">
+          <span className="label">Description</span>
+          <input className="input" value={description} onChange={(event) => setDescription(event.target.value)} />
+        </label>
+      )}
       <ErrorNote error={error} />
     </Dialog>
   );

@@ -14,14 +14,35 @@ export default function QueuePage(): ReactNode {
   useLive(["queue", "experiments"], [["queue"], ["cluster"]], 400);
   const pools = useQuery(poolsQuery);
   const [chosen, setChosen] = useState("");
-  const pool = pools.data?.find((item) => item.name === chosen) ?? pools.data?.find((item) => item.defaultComputePool) ?? pools.data?.[0];
+  const pool =
+    pools.data?.find((item) => item.name === chosen) ??
+    pools.data?.find((item) => item.defaultComputePool) ??
+    pools.data?.[0];
   const jobs = useQuery(jobsQuery(pool?.name ?? ""));
   return (
     <>
-      <PageHead title="Job queue" actions={(pools.data?.length ?? 0) > 1 && (
-        <select className="select" aria-label="Resource pool" value={pool?.name} onChange={(event) => setChosen(event.target.value)}>{pools.data!.map((item) => <option key={item.name}>{item.name}</option>)}</select>
-      )}>
-        {pool && <span className="muted">Pool {pool.name}: {pool.slotsUsed} of {pool.slotsAvailable} slots in use</span>}
+      <PageHead
+        title="Job queue"
+        actions={
+          (pools.data?.length ?? 0) > 1 && (
+            <select
+              className="select"
+              aria-label="Resource pool"
+              value={pool?.name}
+              onChange={(event) => setChosen(event.target.value)}
+            >
+              {pools.data!.map((item) => (
+                <option key={item.name}>{item.name}</option>
+              ))}
+            </select>
+          )
+        }
+      >
+        {pool && (
+          <span className="muted">
+            Pool {pool.name}: {pool.slotsUsed} of {pool.slotsAvailable} slots in use
+          </span>
+        )}
       </PageHead>
       <ErrorNote error={pools.error ?? jobs.error} />
       <Panel flush>{jobs.isPending && pool ? <Loading /> : <Jobs jobs={jobs.data ?? []} />}</Panel>
@@ -56,28 +77,92 @@ function Jobs({ jobs }: { jobs: readonly Job[] }): ReactNode {
     setDragged(null);
     setOver(null);
   };
-  if (!jobs.length) return <Empty title="The queue is empty"><p>Experiments that run or wait for slots are listed here.</p></Empty>;
+  if (!jobs.length)
+    return (
+      <Empty title="The queue is empty">
+        <p>Experiments that run or wait for slots are listed here.</p>
+      </Empty>
+    );
   return (
     <div className="table-wrap">
       <table className="table" aria-label="Jobs">
-        <thead><tr><th style={{ width: 1 }} /><th>Job</th><th>State</th><th>Progress</th><th className="num">Slots</th><th className="num">Priority</th><th className="num">Weight</th><th>User</th><th className="num">Submitted</th><th /></tr></thead>
+        <thead>
+          <tr>
+            <th style={{ width: 1 }} />
+            <th>Job</th>
+            <th>State</th>
+            <th>Progress</th>
+            <th className="num">Slots</th>
+            <th className="num">Priority</th>
+            <th className="num">Weight</th>
+            <th>User</th>
+            <th className="num">Submitted</th>
+            <th />
+          </tr>
+        </thead>
         <tbody>
           {jobs.map((job, at) => (
-            <tr key={job.jobId} draggable onDragStart={() => setDragged(job.jobId)} onDragOver={(event) => { event.preventDefault(); setOver(job.jobId); }} onDrop={(event) => drop(event, job.jobId)} className={over === job.jobId && dragged ? "selected" : ""}>
-              <td className="num faint" style={{ cursor: "grab" }}>{at + 1}</td>
-              <td>{job.type === "TYPE_EXPERIMENT" ? <Link className="clip" to={`/experiments/${job.entityId}`}>{job.entityId} {job.name}</Link> : <Link className="clip" to={`/tasks/${job.entityId}`}>{job.name}</Link>}</td>
-              <td><StateBadge state={job.summary?.state ?? ""} /></td>
-              <td style={{ width: 90 }}><Bar share={job.progress ?? 0} /></td>
-              <td className="num">{job.allocatedSlots} of {job.requestedSlots}</td>
+            <tr
+              key={job.jobId}
+              draggable
+              onDragStart={() => setDragged(job.jobId)}
+              onDragOver={(event) => {
+                event.preventDefault();
+                setOver(job.jobId);
+              }}
+              onDrop={(event) => drop(event, job.jobId)}
+              className={over === job.jobId && dragged ? "selected" : ""}
+            >
+              <td className="num faint" style={{ cursor: "grab" }}>
+                {at + 1}
+              </td>
+              <td>
+                {job.type === "TYPE_EXPERIMENT" ? (
+                  <Link className="clip" to={`/experiments/${job.entityId}`}>
+                    {job.entityId} {job.name}
+                  </Link>
+                ) : (
+                  <Link className="clip" to={`/tasks/${job.entityId}`}>
+                    {job.name}
+                  </Link>
+                )}
+              </td>
+              <td>
+                <StateBadge state={job.summary?.state ?? ""} />
+              </td>
+              <td style={{ width: 90 }}>
+                <Bar share={job.progress ?? 0} />
+              </td>
+              <td className="num">
+                {job.allocatedSlots} of {job.requestedSlots}
+              </td>
               <td className="num">{job.priority ?? "–"}</td>
               <td className="num">{job.weight ?? "–"}</td>
               <td>{job.username}</td>
-              <td className="num"><Ago when={job.submissionTime} /></td>
+              <td className="num">
+                <Ago when={job.submissionTime} />
+              </td>
               <td style={{ width: 1 }}>
                 <span className="row">
-                  <button className="btn quiet icon" aria-label={`Move ${job.name} up`} disabled={at === 0} onClick={() => place(job.jobId, ids[at - 1]!)}><Icon name="up" /></button>
-                  <button className="btn quiet icon" aria-label={`Move ${job.name} down`} disabled={at === jobs.length - 1} onClick={() => place(job.jobId, ids[at + 1]!)}><Icon name="down" /></button>
-                  <button className="btn quiet" onClick={() => setEdited(job)}>Edit</button>
+                  <button
+                    className="btn quiet icon"
+                    aria-label={`Move ${job.name} up`}
+                    disabled={at === 0}
+                    onClick={() => place(job.jobId, ids[at - 1]!)}
+                  >
+                    <Icon name="up" />
+                  </button>
+                  <button
+                    className="btn quiet icon"
+                    aria-label={`Move ${job.name} down`}
+                    disabled={at === jobs.length - 1}
+                    onClick={() => place(job.jobId, ids[at + 1]!)}
+                  >
+                    <Icon name="down" />
+                  </button>
+                  <button className="btn quiet" onClick={() => setEdited(job)}>
+                    Edit
+                  </button>
                 </span>
               </td>
             </tr>
@@ -89,7 +174,15 @@ function Jobs({ jobs }: { jobs: readonly Job[] }): ReactNode {
   );
 }
 
-function JobDialog({ job, onClose, onSave }: { job: Job; onClose: () => void; onSave: (change: object) => Promise<void> }): ReactNode {
+function JobDialog({
+  job,
+  onClose,
+  onSave,
+}: {
+  job: Job;
+  onClose: () => void;
+  onSave: (change: object) => Promise<void>;
+}): ReactNode {
   const [priority, setPriority] = useState(String(job.priority ?? ""));
   const [weight, setWeight] = useState(String(job.weight ?? ""));
   const save = async (): Promise<void> => {
@@ -98,9 +191,42 @@ function JobDialog({ job, onClose, onSave }: { job: Job; onClose: () => void; on
     onClose();
   };
   return (
-    <Dialog title={job.name} onClose={onClose} footer={<><button className="btn" onClick={onClose}>Close</button><button className="btn primary" onClick={() => void save()}>Save</button></>}>
-      <label className="field"><span className="label">Priority, 1 goes first, 99 last</span><input className="input" type="number" min={1} max={99} value={priority} onChange={(event) => setPriority(event.target.value)} /></label>
-      <label className="field"><span className="label">Weight, for fair-share scheduling</span><input className="input" type="number" min={0} step="any" value={weight} onChange={(event) => setWeight(event.target.value)} /></label>
+    <Dialog
+      title={job.name}
+      onClose={onClose}
+      footer={
+        <>
+          <button className="btn" onClick={onClose}>
+            Close
+          </button>
+          <button className="btn primary" onClick={() => void save()}>
+            Save
+          </button>
+        </>
+      }
+    >
+      <label className="field">
+        <span className="label">Priority, 1 goes first, 99 last</span>
+        <input
+          className="input"
+          type="number"
+          min={1}
+          max={99}
+          value={priority}
+          onChange={(event) => setPriority(event.target.value)}
+        />
+      </label>
+      <label className="field">
+        <span className="label">Weight, for fair-share scheduling</span>
+        <input
+          className="input"
+          type="number"
+          min={0}
+          step="any"
+          value={weight}
+          onChange={(event) => setWeight(event.target.value)}
+        />
+      </label>
     </Dialog>
   );
 }

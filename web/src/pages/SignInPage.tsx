@@ -20,7 +20,11 @@ export function SignInPage(): ReactNode {
     setBusy(true);
     setError(null);
     try {
-      const login = await post<Login>("/api/v1/auth/login", { username, password: hashPassword(password), isHashed: true });
+      const login = await post<Login>("/api/v1/auth/login", {
+        username,
+        password: hashPassword(password),
+        isHashed: true,
+      });
       client.clear();
       const next = params.get("next") ?? "/";
       session.begin(login.token);
@@ -34,16 +38,40 @@ export function SignInPage(): ReactNode {
   return (
     <div className="signin">
       <form className="panel stack" style={{ padding: "var(--s5)" }} onSubmit={(event) => void submit(event)}>
-        <div className="row"><Brand size={28} /><h1>Sign in to Resolute</h1></div>
-        <label className="field"><span className="label">User name</span>
-          <input className="input" name="username" autoComplete="username" autoFocus required value={username} onChange={(event) => setUsername(event.target.value)} />
+        <div className="row">
+          <Brand size={28} />
+          <h1>Sign in to Resolute</h1>
+        </div>
+        <label className="field">
+          <span className="label">User name</span>
+          <input
+            className="input"
+            name="username"
+            autoComplete="username"
+            autoFocus
+            required
+            value={username}
+            onChange={(event) => setUsername(event.target.value)}
+          />
         </label>
-        <label className="field"><span className="label">Password</span>
-          <input className="input" name="password" type="password" autoComplete="current-password" value={password} onChange={(event) => setPassword(event.target.value)} />
+        <label className="field">
+          <span className="label">Password</span>
+          <input
+            className="input"
+            name="password"
+            type="password"
+            autoComplete="current-password"
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+          />
         </label>
         <ErrorNote error={error} />
-        <button className="btn primary" style={{ height: 32 }} disabled={busy}>Sign in</button>
-        <p className="faint">A new server has the users <code>determined</code> and <code>admin</code> with an empty password.</p>
+        <button className="btn primary" style={{ height: 32 }} disabled={busy}>
+          Sign in
+        </button>
+        <p className="faint">
+          A new server has the users <code>determined</code> and <code>admin</code> with an empty password.
+        </p>
       </form>
     </div>
   );

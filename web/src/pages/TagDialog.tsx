@@ -14,16 +14,43 @@ export function TagDialog({ title, labels, onClose, onSave }: Props): ReactNode 
   const [error, setError] = useState<unknown>(null);
   const save = async (): Promise<void> => {
     try {
-      await onSave([...new Set(text.split(",").map((label) => label.trim()).filter(Boolean))]);
+      await onSave([
+        ...new Set(
+          text
+            .split(",")
+            .map((label) => label.trim())
+            .filter(Boolean),
+        ),
+      ]);
       onClose();
     } catch (problem) {
       setError(problem);
     }
   };
   return (
-    <Dialog title={title} onClose={onClose} footer={<><button className="btn" onClick={onClose}>Close</button><button className="btn primary" onClick={() => void save()}>Save tags</button></>}>
-      <label className="field"><span className="label">Tags, separated by commas</span>
-        <input className="input" autoFocus value={text} onChange={(event) => setText(event.target.value)} onKeyDown={(event) => event.key === "Enter" && void save()} />
+    <Dialog
+      title={title}
+      onClose={onClose}
+      footer={
+        <>
+          <button className="btn" onClick={onClose}>
+            Close
+          </button>
+          <button className="btn primary" onClick={() => void save()}>
+            Save tags
+          </button>
+        </>
+      }
+    >
+      <label className="field">
+        <span className="label">Tags, separated by commas</span>
+        <input
+          className="input"
+          autoFocus
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => event.key === "Enter" && void save()}
+        />
       </label>
       <ErrorNote error={error} />
     </Dialog>

@@ -16,8 +16,24 @@ export default function TaskPage(): ReactNode {
   const isServed = ["notebook", "tensorboard"].includes(kind);
   return (
     <>
-      <PageHead crumbs={[{ label: "Tasks", to: "/tasks" }]} title={<><span style={{ textTransform: "capitalize" }}>{kind}</span> <StateBadge state={task.endTime ? "STATE_TERMINATED" : (latest?.state ?? "STATE_QUEUED")} /></>}
-        actions={isServed && latest?.isReady && !task.endTime && <a className="btn primary" href={`/proxy/${id}/`} target="_blank" rel="noreferrer">Open</a>}>
+      <PageHead
+        crumbs={[{ label: "Tasks", to: "/tasks" }]}
+        title={
+          <>
+            <span style={{ textTransform: "capitalize" }}>{kind}</span>{" "}
+            <StateBadge state={task.endTime ? "STATE_TERMINATED" : (latest?.state ?? "STATE_QUEUED")} />
+          </>
+        }
+        actions={
+          isServed &&
+          latest?.isReady &&
+          !task.endTime && (
+            <a className="btn primary" href={`/proxy/${id}/`} target="_blank" rel="noreferrer">
+              Open
+            </a>
+          )
+        }
+      >
         <span className="muted mono">{id}</span>
       </PageHead>
       <LogView path={`/api/v1/tasks/${id}/logs`} live={!task.endTime} height="calc(100vh - 180px)" />

@@ -25,41 +25,104 @@ export default function UsersPage(): ReactNode {
     }
   };
   const deactivate = (user: User): void =>
-    ask({ title: `Deactivate ${user.username}?`, text: "They can no longer sign in. Their experiments stay.", action: "Deactivate", danger: true, run: async () => { await patch(`/api/v1/users/${user.id}`, { active: false }); await refresh(); } });
+    ask({
+      title: `Deactivate ${user.username}?`,
+      text: "They can no longer sign in. Their experiments stay.",
+      action: "Deactivate",
+      danger: true,
+      run: async () => {
+        await patch(`/api/v1/users/${user.id}`, { active: false });
+        await refresh();
+      },
+    });
   return (
     <>
-      <PageHead title="Users" actions={me?.admin && <button className="btn primary" onClick={() => setDialog("new")}><Icon name="plus" />New user</button>} />
+      <PageHead
+        title="Users"
+        actions={
+          me?.admin && (
+            <button className="btn primary" onClick={() => setDialog("new")}>
+              <Icon name="plus" />
+              New user
+            </button>
+          )
+        }
+      />
       <ErrorNote error={users.error} />
       <Panel flush>
-        {users.isPending ? <Loading /> : (
+        {users.isPending ? (
+          <Loading />
+        ) : (
           <div className="table-wrap">
             <table className="table" aria-label="Users">
-              <thead><tr><th>User</th><th>Name</th><th>Role</th><th>State</th><th className="num">Last seen</th><th /></tr></thead>
-              <tbody>{(users.data ?? []).map((user) => (
-                <tr key={user.id}>
-                  <td>{user.username}</td><td>{user.displayName || "–"}</td>
-                  <td>{user.admin ? <span className="badge note">Admin</span> : "User"}</td>
-                  <td><span className={`badge ${user.active ? "good" : ""}`}>{user.active ? "Active" : "Inactive"}</span></td>
-                  <td className="num">{user.lastAuthAt ? <Ago when={user.lastAuthAt} /> : "–"}</td>
-                  <td style={{ width: 1 }}>{me?.admin && (
-                    <span className="row">
-                      <button className="btn quiet" onClick={() => setDialog(user)}>Set password</button>
-                      <button className="btn quiet" disabled={user.id === me.id} onClick={() => void change(user, { admin: !user.admin })}>{user.admin ? "Remove admin" : "Make admin"}</button>
-                      <button className="btn quiet danger" disabled={user.id === me.id} onClick={() => (user.active ? deactivate(user) : void change(user, { active: true }))}>{user.active ? "Deactivate" : "Activate"}</button>
-                    </span>
-                  )}</td>
+              <thead>
+                <tr>
+                  <th>User</th>
+                  <th>Name</th>
+                  <th>Role</th>
+                  <th>State</th>
+                  <th className="num">Last seen</th>
+                  <th />
                 </tr>
-              ))}</tbody>
+              </thead>
+              <tbody>
+                {(users.data ?? []).map((user) => (
+                  <tr key={user.id}>
+                    <td>{user.username}</td>
+                    <td>{user.displayName || "–"}</td>
+                    <td>{user.admin ? <span className="badge note">Admin</span> : "User"}</td>
+                    <td>
+                      <span className={`badge ${user.active ? "good" : ""}`}>
+                        {user.active ? "Active" : "Inactive"}
+                      </span>
+                    </td>
+                    <td className="num">{user.lastAuthAt ? <Ago when={user.lastAuthAt} /> : "–"}</td>
+                    <td style={{ width: 1 }}>
+                      {me?.admin && (
+                        <span className="row">
+                          <button className="btn quiet" onClick={() => setDialog(user)}>
+                            Set password
+                          </button>
+                          <button
+                            className="btn quiet"
+                            disabled={user.id === me.id}
+                            onClick={() => void change(user, { admin: !user.admin })}
+                          >
+                            {user.admin ? "Remove admin" : "Make admin"}
+                          </button>
+                          <button
+                            className="btn quiet danger"
+                            disabled={user.id === me.id}
+                            onClick={() => (user.active ? deactivate(user) : void change(user, { active: true }))}
+                          >
+                            {user.active ? "Deactivate" : "Activate"}
+                          </button>
+                        </span>
+                      )}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
             </table>
           </div>
         )}
       </Panel>
-      {dialog && <UserDialog user={dialog === "new" ? null : dialog} onClose={() => setDialog(null)} onDone={refresh} />}
+      {dialog && (
+        <UserDialog user={dialog === "new" ? null : dialog} onClose={() => setDialog(null)} onDone={refresh} />
+      )}
     </>
   );
 }
 
-function UserDialog({ user, onClose, onDone }: { user: User | null; onClose: () => void; onDone: () => Promise<void> }): ReactNode {
+function UserDialog({
+  user,
+  onClose,
+  onDone,
+}: {
+  user: User | null;
+  onClose: () => void;
+  onDone: () => Promise<void>;
+}): ReactNode {
   const [username, setUsername] = useState(user?.username ?? "");
   const [password, setPassword] = useState("");
   const [admin, setAdmin] = useState(false);
@@ -76,10 +139,42 @@ function UserDialog({ user, onClose, onDone }: { user: User | null; onClose: () 
     }
   };
   return (
-    <Dialog title={user ? `New password for ${user.username}` : "New user"} onClose={onClose} footer={<><button className="btn" onClick={onClose}>Close</button><button className="btn primary" disabled={!username.trim()} onClick={() => void save()}>{user ? "Set password" : "Create"}</button></>}>
-      {!user && <label className="field"><span className="label">User name</span><input className="input" autoFocus value={username} onChange={(event) => setUsername(event.target.value)} /></label>}
-      <label className="field"><span className="label">Password</span><input className="input" type="password" autoComplete="new-password" value={password} onChange={(event) => setPassword(event.target.value)} /></label>
-      {!user && <label className="check"><input type="checkbox" checked={admin} onChange={(event) => setAdmin(event.target.checked)} />May manage users and the cluster</label>}
+    <Dialog
+      title={user ? `New password for ${user.username}` : "New user"}
+      onClose={onClose}
+      footer={
+        <>
+          <button className="btn" onClick={onClose}>
+            Close
+          </button>
+          <button className="btn primary" disabled={!username.trim()} onClick={() => void save()}>
+            {user ? "Set password" : "Create"}
+          </button>
+        </>
+      }
+    >
+      {!user && (
+        <label className="field">
+          <span className="label">User name</span>
+          <input className="input" autoFocus value={username} onChange={(event) => setUsername(event.target.value)} />
+        </label>
+      )}
+      <label className="field">
+        <span className="label">Password</span>
+        <input
+          className="input"
+          type="password"
+          autoComplete="new-password"
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+        />
+      </label>
+      {!user && (
+        <label className="check">
+          <input type="checkbox" checked={admin} onChange={(event) => setAdmin(event.target.checked)} />
+          May manage users and the cluster
+        </label>
+      )}
       <ErrorNote error={error} />
     </Dialog>
   );

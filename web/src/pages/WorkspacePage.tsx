@@ -20,19 +20,59 @@ export default function WorkspacePage(): ReactNode {
   };
   return (
     <>
-      <PageHead title={workspace?.name ?? "Workspace"} crumbs={[{ label: "Workspaces", to: "/workspaces" }]} actions={<button className="btn primary" onClick={() => setAdding(true)}><Icon name="plus" />New project</button>} />
+      <PageHead
+        title={workspace?.name ?? "Workspace"}
+        crumbs={[{ label: "Workspaces", to: "/workspaces" }]}
+        actions={
+          <button className="btn primary" onClick={() => setAdding(true)}>
+            <Icon name="plus" />
+            New project
+          </button>
+        }
+      />
       <ErrorNote error={projects.error} />
-      {projects.isPending ? <Loading /> : !projects.data?.length ? <Panel><Empty title="No project yet"><p>Projects group the experiments of one question. Name one in a configuration, or add it here.</p><button className="btn" onClick={() => setAdding(true)}>New project</button></Empty></Panel> : (
+      {projects.isPending ? (
+        <Loading />
+      ) : !projects.data?.length ? (
+        <Panel>
+          <Empty title="No project yet">
+            <p>Projects group the experiments of one question. Name one in a configuration, or add it here.</p>
+            <button className="btn" onClick={() => setAdding(true)}>
+              New project
+            </button>
+          </Empty>
+        </Panel>
+      ) : (
         <div className="grid cards">
           {projects.data.map((project) => (
-            <Panel key={project.id} title={<Link to={`/projects/${project.id}`}>{project.name}</Link>} actions={project.numActiveExperiments > 0 && <span className="badge accent"><span className="dot pulse" />{project.numActiveExperiments} active</span>}>
+            <Panel
+              key={project.id}
+              title={<Link to={`/projects/${project.id}`}>{project.name}</Link>}
+              actions={
+                project.numActiveExperiments > 0 && (
+                  <span className="badge accent">
+                    <span className="dot pulse" />
+                    {project.numActiveExperiments} active
+                  </span>
+                )
+              }
+            >
               {project.description && <p>{project.description}</p>}
-              <div className="muted">{plural(project.numExperiments, "experiment")}{project.lastExperimentStartedAt && <>, last <Ago when={project.lastExperimentStartedAt} /></>}</div>
+              <div className="muted">
+                {plural(project.numExperiments, "experiment")}
+                {project.lastExperimentStartedAt && (
+                  <>
+                    , last <Ago when={project.lastExperimentStartedAt} />
+                  </>
+                )}
+              </div>
             </Panel>
           ))}
         </div>
       )}
-      {adding && <NameDialog describe title="New project" action="Create" onClose={() => setAdding(false)} onSave={add} />}
+      {adding && (
+        <NameDialog describe title="New project" action="Create" onClose={() => setAdding(false)} onSave={add} />
+      )}
     </>
   );
 }

@@ -18,13 +18,35 @@ export default function WorkspacesPage(): ReactNode {
   };
   return (
     <>
-      <PageHead title="Workspaces" actions={<button className="btn primary" onClick={() => setAdding(true)}><Icon name="plus" />New workspace</button>} />
+      <PageHead
+        title="Workspaces"
+        actions={
+          <button className="btn primary" onClick={() => setAdding(true)}>
+            <Icon name="plus" />
+            New workspace
+          </button>
+        }
+      />
       <ErrorNote error={workspaces.error} />
-      {workspaces.isPending ? <Loading /> : !workspaces.data?.length ? <Panel><Empty title="No workspace yet"><p>A workspace holds the projects of a team.</p></Empty></Panel> : (
+      {workspaces.isPending ? (
+        <Loading />
+      ) : !workspaces.data?.length ? (
+        <Panel>
+          <Empty title="No workspace yet">
+            <p>A workspace holds the projects of a team.</p>
+          </Empty>
+        </Panel>
+      ) : (
         <div className="grid cards">
           {workspaces.data.map((workspace) => (
-            <Panel key={workspace.id} title={<Link to={`/workspaces/${workspace.id}`}>{workspace.name}</Link>} actions={workspace.archived && <span className="badge">Archived</span>}>
-              <div className="muted">{plural(workspace.numProjects, "project")}, {plural(workspace.numExperiments, "experiment")}</div>
+            <Panel
+              key={workspace.id}
+              title={<Link to={`/workspaces/${workspace.id}`}>{workspace.name}</Link>}
+              actions={workspace.archived && <span className="badge">Archived</span>}
+            >
+              <div className="muted">
+                {plural(workspace.numProjects, "project")}, {plural(workspace.numExperiments, "experiment")}
+              </div>
               <div className="faint">by {workspace.username}</div>
             </Panel>
           ))}

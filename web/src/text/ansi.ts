@@ -11,8 +11,8 @@ export interface Span {
 type Style = Omit<Span, "text">;
 
 const NAMES = ["faint", "bad", "good", "warn", "accent", "note", "accent", "text"];
-// eslint-disable-next-line no-control-regex
-const CONTROL = /\u001b\[([0-9;:]*)([A-Za-z])|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[()][0-9A-B]|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f]/g;
+const CONTROL =
+  /\u001b\[([0-9;:]*)([A-Za-z])|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[()][0-9A-B]|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f]/g;
 
 export function parseAnsi(line: string): Span[] {
   const text = afterCarriageReturn(line);
@@ -56,7 +56,8 @@ function restyle(style: Style, codes: number[]): Style {
       if (color) next[code === 38 ? "color" : "background"] = color;
       i += used;
     } else if ((code >= 30 && code <= 37) || (code >= 90 && code <= 97)) next.color = `var(--${NAMES[code % 10]})`;
-    else if ((code >= 40 && code <= 47) || (code >= 100 && code <= 107)) next.background = `var(--${NAMES[code % 10]}-soft, var(--hover))`;
+    else if ((code >= 40 && code <= 47) || (code >= 100 && code <= 107))
+      next.background = `var(--${NAMES[code % 10]}-soft, var(--hover))`;
   }
   return next;
 }
@@ -72,7 +73,13 @@ function extended(codes: number[]): [string | undefined, number] {
   if (codes[0] !== 5 || codes[1] === undefined) return [undefined, 1];
   const index = codes[1];
   if (index < 16) return [`var(--${NAMES[index % 8]})`, 2];
-  if (index >= 232) return [`rgb(${Array(3).fill(8 + (index - 232) * 10).join(" ")})`, 2];
+  if (index >= 232)
+    return [
+      `rgb(${Array(3)
+        .fill(8 + (index - 232) * 10)
+        .join(" ")})`,
+      2,
+    ];
   const level = (n: number): number => (n ? 55 + n * 40 : 0);
   const cube = index - 16;
   return [`rgb(${level(Math.floor(cube / 36))} ${level(Math.floor(cube / 6) % 6)} ${level(cube % 6)})`, 2];

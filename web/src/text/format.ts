@@ -53,13 +53,21 @@ export function formatDuration(seconds: number | undefined): string {
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;
-  const [days, hours, minutes] = [Math.floor(whole / 86400), Math.floor(whole / 3600) % 24, Math.floor(whole / 60) % 60];
+  const [days, hours, minutes] = [
+    Math.floor(whole / 86400),
+    Math.floor(whole / 3600) % 24,
+    Math.floor(whole / 60) % 60,
+  ];
   if (days) return `${days} d ${hours} h`;
   if (hours) return `${hours} h ${minutes} min`;
   return `${minutes} min ${whole % 60} s`;
 }
 
-export function secondsBetween(start: string | null | undefined, end: string | null | undefined, now: number): number | undefined {
+export function secondsBetween(
+  start: string | null | undefined,
+  end: string | null | undefined,
+  now: number,
+): number | undefined {
   if (!start) return undefined;
   const from = Date.parse(start);
   const to = end ? Date.parse(end) : now;
@@ -80,7 +88,9 @@ export function formatAgo(when: string | null | undefined, now: number): string 
 export function formatTime(when: string | null | undefined): string {
   if (!when) return "–";
   const date = new Date(when);
-  return Number.isNaN(date.getTime()) ? when : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+  return Number.isNaN(date.getTime())
+    ? when
+    : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 }
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>
@@ -99,7 +109,8 @@ export function flatten(value: Record<string, unknown> | null | undefined, prefi
   const out: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value ?? {})) {
     const name = prefix ? `${prefix}.${key}` : key;
-    if (item && typeof item === "object" && !Array.isArray(item)) Object.assign(out, flatten(item as Record<string, unknown>, name));
+    if (item && typeof item === "object" && !Array.isArray(item))
+      Object.assign(out, flatten(item as Record<string, unknown>, name));
     else out[name] = item;
   }
   return out;

@@ -22,30 +22,78 @@ function blocks(lines: string[]): ReactNode[] {
       at++;
       const body = take((next) => !next.startsWith("```"));
       at++;
-      out.push(<pre key={key}><code>{body.join("\n")}</code></pre>);
+      out.push(
+        <pre key={key}>
+          <code>{body.join("\n")}</code>
+        </pre>,
+      );
     } else if (heading) {
       at++;
       const Tag = (["h2", "h3", "h4", "h4"] as const)[heading[1]!.length - 1]!;
       out.push(<Tag key={key}>{inline(heading[2]!)}</Tag>);
     } else if (/^>\s?/.test(line)) {
-      out.push(<blockquote key={key}>{blocks(take((next) => /^>/.test(next)).map((next) => next.replace(/^>\s?/, "")))}</blockquote>);
+      out.push(
+        <blockquote key={key}>
+          {blocks(take((next) => /^>/.test(next)).map((next) => next.replace(/^>\s?/, "")))}
+        </blockquote>,
+      );
     } else if (/^\s*[-*]\s+/.test(line)) {
-      out.push(<ul key={key}>{take((next) => /^\s*[-*]\s+/.test(next)).map((item, i) => <li key={i}>{inline(item.replace(/^\s*[-*]\s+/, ""))}</li>)}</ul>);
+      out.push(
+        <ul key={key}>
+          {take((next) => /^\s*[-*]\s+/.test(next)).map((item, i) => (
+            <li key={i}>{inline(item.replace(/^\s*[-*]\s+/, ""))}</li>
+          ))}
+        </ul>,
+      );
     } else if (/^\s*\d+\.\s+/.test(line)) {
-      out.push(<ol key={key}>{take((next) => /^\s*\d+\.\s+/.test(next)).map((item, i) => <li key={i}>{inline(item.replace(/^\s*\d+\.\s+/, ""))}</li>)}</ol>);
+      out.push(
+        <ol key={key}>
+          {take((next) => /^\s*\d+\.\s+/.test(next)).map((item, i) => (
+            <li key={i}>{inline(item.replace(/^\s*\d+\.\s+/, ""))}</li>
+          ))}
+        </ol>,
+      );
     } else if (/^\|/.test(line) && /^\|[\s:|-]+$/.test(lines[at + 1] ?? "")) {
-      out.push(table(take((next) => /^\|/.test(next)), key));
-    } else out.push(<p key={key}>{inline(take((next) => !!next.trim() && !/^(#|>|```|\||\s*[-*]\s)/.test(next)).join("\n") || lines[at++]!)}</p>);
+      out.push(
+        table(
+          take((next) => /^\|/.test(next)),
+          key,
+        ),
+      );
+    } else
+      out.push(
+        <p key={key}>
+          {inline(take((next) => !!next.trim() && !/^(#|>|```|\||\s*[-*]\s)/.test(next)).join("\n") || lines[at++]!)}
+        </p>,
+      );
   }
   return out;
 }
 
 function table(rows: string[], key: number): ReactNode {
-  const cells = (row: string): string[] => row.replace(/^\||\|\s*$/g, "").split("|").map((cell) => cell.trim());
+  const cells = (row: string): string[] =>
+    row
+      .replace(/^\||\|\s*$/g, "")
+      .split("|")
+      .map((cell) => cell.trim());
   return (
     <table key={key}>
-      <thead><tr>{cells(rows[0]!).map((cell, i) => <th key={i}>{inline(cell)}</th>)}</tr></thead>
-      <tbody>{rows.slice(2).map((row, r) => <tr key={r}>{cells(row).map((cell, i) => <td key={i}>{inline(cell)}</td>)}</tr>)}</tbody>
+      <thead>
+        <tr>
+          {cells(rows[0]!).map((cell, i) => (
+            <th key={i}>{inline(cell)}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.slice(2).map((row, r) => (
+          <tr key={r}>
+            {cells(row).map((cell, i) => (
+              <td key={i}>{inline(cell)}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
     </table>
   );
 }
@@ -72,5 +120,9 @@ function inline(text: string): ReactNode[] {
 /** Only addresses that lead somewhere harmless become links. */
 function link(label: string, target: string, key: number): ReactNode {
   if (!/^(https?:\/\/|\/|#|mailto:)/i.test(target)) return label;
-  return <a key={key} href={target} target="_blank" rel="noreferrer noopener">{label}</a>;
+  return (
+    <a key={key} href={target} target="_blank" rel="noreferrer noopener">
+      {label}
+    </a>
+  );
 }

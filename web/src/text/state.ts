@@ -2,9 +2,20 @@
 export type Tone = "accent" | "good" | "warn" | "bad" | "note" | "";
 
 const TONES: Record<string, Tone> = {
-  ACTIVE: "accent", RUNNING: "accent", SCHEDULED: "accent", STARTING: "accent", PULLING: "accent",
-  SCHEDULED_BACKFILLED: "accent", COMPLETED: "good", PAUSED: "warn", ERROR: "bad", DELETE_FAILED: "bad",
-  QUEUED: "note", WAITING: "note", DELETING: "warn", PARTIALLY_DELETED: "warn",
+  ACTIVE: "accent",
+  RUNNING: "accent",
+  SCHEDULED: "accent",
+  STARTING: "accent",
+  PULLING: "accent",
+  SCHEDULED_BACKFILLED: "accent",
+  COMPLETED: "good",
+  PAUSED: "warn",
+  ERROR: "bad",
+  DELETE_FAILED: "bad",
+  QUEUED: "note",
+  WAITING: "note",
+  DELETING: "warn",
+  PARTIALLY_DELETED: "warn",
 };
 const ENDED = new Set(["COMPLETED", "CANCELED", "ERROR", "DELETED", "DELETE_FAILED"]);
 const PULSING = new Set(["ACTIVE", "RUNNING", "STARTING", "PULLING"]);

@@ -49,12 +49,35 @@ export function DataTable<T extends object>(props: Props<T>): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);
   const definitions = useMemo(() => {
     const helper = createColumnHelper<typeof features, T>();
-    return helper.columns(columns.map((column) => helper.display({ id: column.id, header: () => column.title, cell: ({ row }) => (isGap?.(row.original) ? <div className="skeleton" /> : column.cell(row.original)) })));
+    return helper.columns(
+      columns.map((column) =>
+        helper.display({
+          id: column.id,
+          header: () => column.title,
+          cell: ({ row }) => (isGap?.(row.original) ? <div className="skeleton" /> : column.cell(row.original)),
+        }),
+      ),
+    );
   }, [columns, isGap]);
-  const visibility = useMemo(() => Object.fromEntries(Object.entries(props.hidden ?? {}).map(([id, off]) => [id, !off])), [props.hidden]);
-  const table = useTable({ features, columns: definitions, data: rows as T[], getRowId: rowId, state: { columnVisibility: visibility } });
+  const visibility = useMemo(
+    () => Object.fromEntries(Object.entries(props.hidden ?? {}).map(([id, off]) => [id, !off])),
+    [props.hidden],
+  );
+  const table = useTable({
+    features,
+    columns: definitions,
+    data: rows as T[],
+    getRowId: rowId,
+    state: { columnVisibility: visibility },
+  });
   const model = table.getRowModel().rows;
-  const virtual = useVirtualizer({ count: model.length, getScrollElement: () => scroller.current, estimateSize: () => ROW_PX, overscan: OVERSCAN, enabled: height !== undefined });
+  const virtual = useVirtualizer({
+    count: model.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: OVERSCAN,
+    enabled: height !== undefined,
+  });
   const items = height === undefined ? model.map((_, index) => ({ index })) : virtual.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   useEffect(() => onRange?.(first, last), [first, last, onRange]);
@@ -71,55 +94,107 @@ export function DataTable<T extends object>(props: Props<T>): ReactNode {
   if (!rows.length && props.empty) return props.empty;
   const span = columns.length + (onPick ? 1 : 0);
   return (
-    <div className="table-wrap" ref={scroller} style={height === undefined ? {} : { maxHeight: height }} tabIndex={height === undefined ? undefined : 0}>
+    <div
+      className="table-wrap"
+      ref={scroller}
+      style={height === undefined ? {} : { maxHeight: height }}
+      tabIndex={height === undefined ? undefined : 0}
+    >
       <table className="table" aria-label={label} aria-rowcount={rows.length}>
         <thead>
           {table.getHeaderGroups().map((group) => (
             <tr key={group.id}>
               {onPick && (
                 <th className="pick">
-                  <input type="checkbox" aria-label="Select all shown" checked={allPicked} onChange={() => onPick(allPicked ? new Set() : new Set(pickable.map(rowId)))} />
+                  <input
+                    type="checkbox"
+                    aria-label="Select all shown"
+                    checked={allPicked}
+                    onChange={() => onPick(allPicked ? new Set() : new Set(pickable.map(rowId)))}
+                  />
                 </th>
               )}
               {group.headers.map((header) => (
-                <Head key={header.id} column={byId.get(header.column.id)!} {...(props.sort ? { sort: props.sort } : {})} {...(props.onSort ? { onSort: props.onSort } : {})} />
+                <Head
+                  key={header.id}
+                  column={byId.get(header.column.id)!}
+                  {...(props.sort ? { sort: props.sort } : {})}
+                  {...(props.onSort ? { onSort: props.onSort } : {})}
+                />
               ))}
             </tr>
           ))}
         </thead>
         <tbody onMouseLeave={() => props.onHover?.(null)}>
-          {before > 0 && <tr aria-hidden><td colSpan={span} style={{ height: before, padding: 0 }} /></tr>}
+          {before > 0 && (
+            <tr aria-hidden>
+              <td colSpan={span} style={{ height: before, padding: 0 }} />
+            </tr>
+          )}
           {items.map(({ index }) => {
             const row = model[index]!;
             const isPicked = picked?.has(row.id) ?? false;
             return (
-              <tr key={row.id} data-row={row.id} className={isPicked || props.lit === row.id ? "selected" : ""} onMouseEnter={() => props.onHover?.(row.id)}>
-                {onPick && <td className="pick"><input type="checkbox" aria-label={`Select ${row.id}`} checked={isPicked} onChange={() => toggle(row.id)} /></td>}
+              <tr
+                key={row.id}
+                data-row={row.id}
+                className={isPicked || props.lit === row.id ? "selected" : ""}
+                onMouseEnter={() => props.onHover?.(row.id)}
+              >
+                {onPick && (
+                  <td className="pick">
+                    <input
+                      type="checkbox"
+                      aria-label={`Select ${row.id}`}
+                      checked={isPicked}
+                      onChange={() => toggle(row.id)}
+                    />
+                  </td>
+                )}
                 {row.getVisibleCells().map((cell) => (
-                  <td key={cell.id} className={byId.get(cell.column.id)?.numeric ? "num" : ""}><table.FlexRender cell={cell} /></td>
+                  <td key={cell.id} className={byId.get(cell.column.id)?.numeric ? "num" : ""}>
+                    <table.FlexRender cell={cell} />
+                  </td>
                 ))}
               </tr>
             );
           })}
-          {after > 0 && <tr aria-hidden><td colSpan={span} style={{ height: after, padding: 0 }} /></tr>}
+          {after > 0 && (
+            <tr aria-hidden>
+              <td colSpan={span} style={{ height: after, padding: 0 }} />
+            </tr>
+          )}
         </tbody>
       </table>
     </div>
   );
 }
 
-function Head<T>({ column, sort, onSort }: { column: Column<T>; sort?: Sort; onSort?: (sort: Sort) => void }): ReactNode {
+function Head<T>({
+  column,
+  sort,
+  onSort,
+}: {
+  column: Column<T>;
+  sort?: Sort;
+  onSort?: (sort: Sort) => void;
+}): ReactNode {
   const active = !!column.sort && sort?.by === column.sort;
   const style = column.width ? { width: column.width } : {};
   const order = active ? (sort.descending ? "descending" : "ascending") : undefined;
   return (
     <th className={column.numeric ? "num" : ""} style={style} aria-sort={order}>
       {column.sort && onSort ? (
-        <button type="button" onClick={() => onSort({ by: column.sort!, descending: active ? !sort.descending : !!column.numeric })}>
+        <button
+          type="button"
+          onClick={() => onSort({ by: column.sort!, descending: active ? !sort.descending : !!column.numeric })}
+        >
           {column.title}
           {active && <Icon name={sort.descending ? "down" : "up"} size={12} />}
         </button>
-      ) : column.title}
+      ) : (
+        column.title
+      )}
     </th>
   );
 }

@@ -16,8 +16,16 @@ export function Dialog({ title, onClose, children, footer, wide }: Props): React
     if (!dialog.open) dialog.showModal();
   }, []);
   return (
-    <dialog ref={element} className={wide ? "wide" : ""} aria-label={title} onCancel={(event) => { event.preventDefault(); onClose(); }}
-      onMouseDown={(event) => event.target === element.current && onClose()}>
+    <dialog
+      ref={element}
+      className={wide ? "wide" : ""}
+      aria-label={title}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onMouseDown={(event) => event.target === element.current && onClose()}
+    >
       <div className="dialog-body">
         <h2>{title}</h2>
         {children}

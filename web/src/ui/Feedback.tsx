@@ -55,7 +55,12 @@ export function FeedbackProvider({ children }: { children: ReactNode }): ReactNo
         {toasts.map((toast) => (
           <div key={toast.id} className={`toast ${toast.bad ? "bad" : ""}`}>
             <span className="grow">{toast.text}</span>
-            <button className="btn quiet icon" style={{ height: 20, width: 20 }} aria-label="Dismiss" onClick={() => setToasts((all) => all.filter((other) => other.id !== toast.id))}>
+            <button
+              className="btn quiet icon"
+              style={{ height: 20, width: 20 }}
+              aria-label="Dismiss"
+              onClick={() => setToasts((all) => all.filter((other) => other.id !== toast.id))}
+            >
               <Icon name="close" size={12} />
             </button>
           </div>
@@ -65,7 +70,15 @@ export function FeedbackProvider({ children }: { children: ReactNode }): ReactNo
   );
 }
 
-function Confirm({ question, onClose, say }: { question: Question; onClose: () => void; say: (text: string) => void }): ReactNode {
+function Confirm({
+  question,
+  onClose,
+  say,
+}: {
+  question: Question;
+  onClose: () => void;
+  say: (text: string) => void;
+}): ReactNode {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const act = async (): Promise<void> => {
@@ -81,8 +94,17 @@ function Confirm({ question, onClose, say }: { question: Question; onClose: () =
   };
   const footer = (
     <>
-      <button className="btn" onClick={onClose}>Keep as it is</button>
-      <button className={`btn primary ${question.danger ? "danger" : ""}`} disabled={busy} autoFocus onClick={() => void act()}>{question.action}</button>
+      <button className="btn" onClick={onClose}>
+        Keep as it is
+      </button>
+      <button
+        className={`btn primary ${question.danger ? "danger" : ""}`}
+        disabled={busy}
+        autoFocus
+        onClick={() => void act()}
+      >
+        {question.action}
+      </button>
     </>
   );
   return (

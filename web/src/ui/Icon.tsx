@@ -8,7 +8,8 @@ const PATHS = {
   queue: "M2.5 4h11M2.5 8h11M2.5 12h7",
   cluster: "M2.5 3h11v4h-11zM2.5 9h11v4h-11zM5 5h.01M5 11h.01",
   task: "M2.5 3.5h11v9h-11zM5 6.5 7 8 5 9.5M8.5 10H11",
-  users: "M6 7.5a2.3 2.3 0 1 0 0-4.6 2.3 2.3 0 0 0 0 4.6zM2 13c.3-2.4 1.9-3.6 4-3.6s3.7 1.2 4 3.6M10.5 3.2a2.2 2.2 0 0 1 0 4.2M11.5 9.6c1.4.4 2.3 1.6 2.5 3.4",
+  users:
+    "M6 7.5a2.3 2.3 0 1 0 0-4.6 2.3 2.3 0 0 0 0 4.6zM2 13c.3-2.4 1.9-3.6 4-3.6s3.7 1.2 4 3.6M10.5 3.2a2.2 2.2 0 0 1 0 4.2M11.5 9.6c1.4.4 2.3 1.6 2.5 3.4",
   user: "M8 7.8a2.6 2.6 0 1 0 0-5.2 2.6 2.6 0 0 0 0 5.2zM3 13.5c.4-2.7 2.3-4 5-4s4.6 1.3 5 4",
   model: "M8 2 14 5v6l-6 3-6-3V5zM2 5l6 3 6-3M8 8v6",
   sun: "M8 10.8a2.8 2.8 0 1 0 0-5.6 2.8 2.8 0 0 0 0 5.6zM8 1.5v1.2M8 13.3v1.2M1.5 8h1.2M13.3 8h1.2M3.4 3.4l.9.9M11.7 11.7l.9.9M3.4 12.6l.9-.9M11.7 4.3l.9-.9",
@@ -43,7 +44,17 @@ export type IconName = keyof typeof PATHS;
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }): ReactNode {
   const thick = name === "more" ? 2.2 : 1.4;
   return (
-    <svg width={size} height={size} viewBox="0 0 16 16" fill="none" stroke="currentColor" strokeWidth={thick} strokeLinecap="round" strokeLinejoin="round" aria-hidden="true">
+    <svg
+      width={size}
+      height={size}
+      viewBox="0 0 16 16"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth={thick}
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      aria-hidden="true"
+    >
       <path d={PATHS[name]} />
     </svg>
   );

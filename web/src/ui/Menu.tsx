@@ -30,7 +30,9 @@ export function Menu({ label, name, className = "btn", align = "right", up, keep
       root.current?.querySelector("button")?.focus();
     }
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
-    const items = [...(root.current?.querySelectorAll<HTMLElement>(".menu-list :is(button, a, input):not(:disabled)") ?? [])];
+    const items = [
+      ...(root.current?.querySelectorAll<HTMLElement>(".menu-list :is(button, a, input):not(:disabled)") ?? []),
+    ];
     if (!items.length) return;
     event.preventDefault();
     const at = items.indexOf(document.activeElement as HTMLElement);
@@ -38,9 +40,20 @@ export function Menu({ label, name, className = "btn", align = "right", up, keep
   };
   return (
     <div className="menu" ref={root} onKeyDown={onKey}>
-      <button type="button" className={className} aria-haspopup="menu" aria-expanded={open} aria-label={name} onClick={() => setOpen(!open)}>{label}</button>
+      <button
+        type="button"
+        className={className}
+        aria-haspopup="menu"
+        aria-expanded={open}
+        aria-label={name}
+        onClick={() => setOpen(!open)}
+      >
+        {label}
+      </button>
       {open && (
-        <div className={`menu-list ${align} ${up ? "up" : ""}`} role="menu" onClick={() => !keepOpen && setOpen(false)}>{children}</div>
+        <div className={`menu-list ${align} ${up ? "up" : ""}`} role="menu" onClick={() => !keepOpen && setOpen(false)}>
+          {children}
+        </div>
       )}
     </div>
   );

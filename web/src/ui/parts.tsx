@@ -17,13 +17,24 @@ export function StateBadge({ state }: { state: string }): ReactNode {
 
 export function Ago({ when }: { when: string | null | undefined }): ReactNode {
   const now = useNow(10_000);
-  return <time dateTime={when ?? ""} title={formatTime(when)}>{formatAgo(when, now)}</time>;
+  return (
+    <time dateTime={when ?? ""} title={formatTime(when)}>
+      {formatAgo(when, now)}
+    </time>
+  );
 }
 
 export function Bar({ share, label }: { share: number; label?: string }): ReactNode {
   const percent = Math.round(Math.min(1, Math.max(0, share)) * 100);
   return (
-    <div className="bar" role="progressbar" aria-valuenow={percent} aria-valuemin={0} aria-valuemax={100} aria-label={label ?? "Progress"}>
+    <div
+      className="bar"
+      role="progressbar"
+      aria-valuenow={percent}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-label={label ?? "Progress"}
+    >
       <i style={{ width: `${percent}%` }} />
     </div>
   );
@@ -48,7 +59,17 @@ export function ErrorNote({ error }: { error: unknown }): ReactNode {
   );
 }
 
-export function Panel({ title, actions, children, flush }: { title?: ReactNode; actions?: ReactNode; children: ReactNode; flush?: boolean }): ReactNode {
+export function Panel({
+  title,
+  actions,
+  children,
+  flush,
+}: {
+  title?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+  flush?: boolean;
+}): ReactNode {
   return (
     <section className="panel">
       {(title || actions) && (
@@ -65,12 +86,15 @@ export function Panel({ title, actions, children, flush }: { title?: ReactNode; 
 export function Facts({ items }: { items: readonly (readonly [string, ReactNode] | null)[] }): ReactNode {
   return (
     <dl className="facts">
-      {items.map((item) => item && (
-        <div key={item[0]}>
-          <dt>{item[0]}</dt>
-          <dd>{item[1]}</dd>
-        </div>
-      ))}
+      {items.map(
+        (item) =>
+          item && (
+            <div key={item[0]}>
+              <dt>{item[0]}</dt>
+              <dd>{item[1]}</dd>
+            </div>
+          ),
+      )}
     </dl>
   );
 }
@@ -79,17 +103,31 @@ export function Tabs({ base, tabs }: { base: string; tabs: readonly (readonly [s
   return (
     <nav className="tabs" aria-label="Sections">
       {tabs.map(([path, label]) => (
-        <NavLink key={path} to={path ? `${base}/${path}` : base} end={!path}>{label}</NavLink>
+        <NavLink key={path} to={path ? `${base}/${path}` : base} end={!path}>
+          {label}
+        </NavLink>
       ))}
     </nav>
   );
 }
 
-export function Segment<T extends string>({ value, options, onChange, label }: { value: T; options: readonly (readonly [T, string])[]; onChange: (value: T) => void; label: string }): ReactNode {
+export function Segment<T extends string>({
+  value,
+  options,
+  onChange,
+  label,
+}: {
+  value: T;
+  options: readonly (readonly [T, string])[];
+  onChange: (value: T) => void;
+  label: string;
+}): ReactNode {
   return (
     <div className="segment" role="group" aria-label={label}>
       {options.map(([key, word]) => (
-        <button key={key} type="button" aria-pressed={key === value} onClick={() => onChange(key)}>{word}</button>
+        <button key={key} type="button" aria-pressed={key === value} onClick={() => onChange(key)}>
+          {word}
+        </button>
       ))}
     </div>
   );
@@ -100,7 +138,17 @@ export interface Crumb {
   to?: string;
 }
 
-export function PageHead({ title, crumbs = [], actions, children }: { title: ReactNode; crumbs?: readonly Crumb[]; actions?: ReactNode; children?: ReactNode }): ReactNode {
+export function PageHead({
+  title,
+  crumbs = [],
+  actions,
+  children,
+}: {
+  title: ReactNode;
+  crumbs?: readonly Crumb[];
+  actions?: ReactNode;
+  children?: ReactNode;
+}): ReactNode {
   return (
     <header className="page-head">
       <div className="grow stack tight" style={{ gap: 2 }}>
@@ -122,7 +170,9 @@ export function PageHead({ title, crumbs = [], actions, children }: { title: Rea
 export function Loading({ rows = 4 }: { rows?: number }): ReactNode {
   return (
     <div className="stack tight" style={{ padding: "var(--s3)" }} aria-label="Loading" role="status">
-      {Array.from({ length: rows }, (_, i) => <div key={i} className="skeleton" style={{ width: `${90 - i * 12}%` }} />)}
+      {Array.from({ length: rows }, (_, i) => (
+        <div key={i} className="skeleton" style={{ width: `${90 - i * 12}%` }} />
+      ))}
     </div>
   );
 }

@@ -35,7 +35,12 @@ export default function CreatePage(): ReactNode {
     if (parent.data && (!trialId || trial.data)) setText(forkedConfig(parent.data, trial.data?.hparams));
   }, [parent.data?.id, trial.data?.id]);
 
-  const body = { config: text, parentId: fork || undefined, projectId: project || undefined, ...(files ? { modelDefinition: wireFiles(files) } : {}) };
+  const body = {
+    config: text,
+    parentId: fork || undefined,
+    projectId: project || undefined,
+    ...(files ? { modelDefinition: wireFiles(files) } : {}),
+  };
   const check = useValidation(body, text);
   const choose = (example: Example): void => {
     setText(example.config);
@@ -56,13 +61,35 @@ export default function CreatePage(): ReactNode {
   };
   return (
     <>
-      <PageHead title={fork ? `Fork experiment ${fork}` : "New experiment"} crumbs={[{ label: "Experiments", to: "/experiments" }]}
-        actions={<><button className="btn" disabled={busy || !text.trim()} onClick={() => void submit(false)}>Create paused</button><button className="btn primary" disabled={busy || !text.trim() || check.state === "bad"} onClick={() => void submit(true)}>{fork ? "Start the fork" : "Start experiment"}</button></>} />
+      <PageHead
+        title={fork ? `Fork experiment ${fork}` : "New experiment"}
+        crumbs={[{ label: "Experiments", to: "/experiments" }]}
+        actions={
+          <>
+            <button className="btn" disabled={busy || !text.trim()} onClick={() => void submit(false)}>
+              Create paused
+            </button>
+            <button
+              className="btn primary"
+              disabled={busy || !text.trim() || check.state === "bad"}
+              onClick={() => void submit(true)}
+            >
+              {fork ? "Start the fork" : "Start experiment"}
+            </button>
+          </>
+        }
+      />
       <ErrorNote error={error ?? parent.error} />
       <div className="grid" style={{ gridTemplateColumns: "minmax(0, 1fr)" }}>
         {!fork && known.length > 0 && (
           <Panel title="Start from an example">
-            <div className="row wrap">{known.map((example) => <button key={example.name} className="btn" onClick={() => choose(example)}>{example.name}</button>)}</div>
+            <div className="row wrap">
+              {known.map((example) => (
+                <button key={example.name} className="btn" onClick={() => choose(example)}>
+                  {example.name}
+                </button>
+              ))}
+            </div>
           </Panel>
         )}
         <Panel title="Configuration" actions={<ProjectChoice value={project} onChange={setProject} />}>
@@ -82,16 +109,29 @@ function forkedConfig(parent: Experiment, hparams: unknown): string {
   // A trial's values, run alone: the search becomes a single trial with those constants.
   const config = structuredClone(parent.config) as Record<string, unknown>;
   const searcher = config["searcher"] as Record<string, unknown>;
-  const kept = ["metric", "smaller_is_better", "max_length"].filter((key) => searcher[key] !== undefined && searcher[key] !== null);
+  const kept = ["metric", "smaller_is_better", "max_length"].filter(
+    (key) => searcher[key] !== undefined && searcher[key] !== null,
+  );
   config["hyperparameters"] = hparams;
   config["searcher"] = { name: "single", ...Object.fromEntries(kept.map((key) => [key, searcher[key]])) };
   return toYaml(config);
 }
 
 function Verdict({ check, isEmpty }: { check: ReturnType<typeof useValidation>; isEmpty: boolean }): ReactNode {
-  if (isEmpty) return <p className="muted">Choose an example above, or paste the text of a configuration. Determined's YAML works as it is.</p>;
+  if (isEmpty)
+    return (
+      <p className="muted">
+        Choose an example above, or paste the text of a configuration. Determined's YAML works as it is.
+      </p>
+    );
   if (check.state === "bad") return <ErrorNote error={check.message} />;
-  if (check.state === "good") return <p className="row" style={{ color: "var(--good)" }}><Icon name="check" />This configuration is accepted{check.message ? `; ${check.message}` : "."}</p>;
+  if (check.state === "good")
+    return (
+      <p className="row" style={{ color: "var(--good)" }}>
+        <Icon name="check" />
+        This configuration is accepted{check.message ? `; ${check.message}` : "."}
+      </p>
+    );
   return <p className="muted">Checking…</p>;
 }
 
@@ -102,8 +142,34 @@ function ProjectChoice({ value, onChange }: { value: number; onChange: (id: numb
   const projects = useQuery({ ...projectsQuery(chosen), enabled: chosen > 0 }).data ?? [];
   return (
     <>
-      <select className="select" aria-label="Workspace" value={chosen} onChange={(event) => { setWorkspace(Number(event.target.value)); onChange(0); }}>{workspaces.map((item) => <option key={item.id} value={item.id}>{item.name}</option>)}</select>
-      <select className="select" aria-label="Project" value={value} onChange={(event) => onChange(Number(event.target.value))}><option value={0}>As the configuration says</option>{projects.map((item) => <option key={item.id} value={item.id}>{item.name}</option>)}</select>
+      <select
+        className="select"
+        aria-label="Workspace"
+        value={chosen}
+        onChange={(event) => {
+          setWorkspace(Number(event.target.value));
+          onChange(0);
+        }}
+      >
+        {workspaces.map((item) => (
+          <option key={item.id} value={item.id}>
+            {item.name}
+          </option>
+        ))}
+      </select>
+      <select
+        className="select"
+        aria-label="Project"
+        value={value}
+        onChange={(event) => onChange(Number(event.target.value))}
+      >
+        <option value={0}>As the configuration says</option>
+        {projects.map((item) => (
+          <option key={item.id} value={item.id}>
+            {item.name}
+          </option>
+        ))}
+      </select>
     </>
   );
 }
@@ -126,13 +192,37 @@ function Code({ files, fork, onPick, onError }: CodeProps): ReactNode {
     }
   };
   return (
-    <Panel title="Code" actions={files && <button className="btn quiet" onClick={() => onPick(null)}>{fork ? `Use the code of experiment ${fork}` : "Remove"}</button>}>
+    <Panel
+      title="Code"
+      actions={
+        files && (
+          <button className="btn quiet" onClick={() => onPick(null)}>
+            {fork ? `Use the code of experiment ${fork}` : "Remove"}
+          </button>
+        )
+      }
+    >
       <div className="row wrap">
-        <label className="btn"><Icon name="folder" />Choose a folder
-          <input className="sr" type="file" multiple {...{ webkitdirectory: "" }} onChange={(event) => void pick(event.target.files)} />
+        <label className="btn">
+          <Icon name="folder" />
+          Choose a folder
+          <input
+            className="sr"
+            type="file"
+            multiple
+            {...{ webkitdirectory: "" }}
+            onChange={(event) => void pick(event.target.files)}
+          />
         </label>
         <span className="muted">
-          {files ? `${plural(files.length, "file")}, ${formatBytes(bytes)}: ${files.slice(0, 6).map((file) => file.path).join(", ")}${files.length > 6 ? ", …" : ""}` : fork ? `The code of experiment ${fork} is used as it is.` : "No code yet. Everything in the folder is uploaded and kept with the experiment."}
+          {files
+            ? `${plural(files.length, "file")}, ${formatBytes(bytes)}: ${files
+                .slice(0, 6)
+                .map((file) => file.path)
+                .join(", ")}${files.length > 6 ? ", …" : ""}`
+            : fork
+              ? `The code of experiment ${fork} is used as it is.`
+              : "No code yet. Everything in the folder is uploaded and kept with the experiment."}
         </span>
       </div>
     </Panel>

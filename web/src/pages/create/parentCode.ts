@@ -15,7 +15,8 @@ export async function parentCode(experimentId: number): Promise<WireFile[]> {
   return wireFiles(picked);
 }
 
-const filesIn = (nodes: readonly FileNode[]): string[] => nodes.flatMap((node) => (node.isDir ? filesIn(node.files ?? []) : [node.path]));
+const filesIn = (nodes: readonly FileNode[]): string[] =>
+  nodes.flatMap((node) => (node.isDir ? filesIn(node.files ?? []) : [node.path]));
 
 async function fetchFile(experimentId: number, path: string): Promise<Picked> {
   const { file } = await post<{ file: string }>(`/api/v1/experiments/${experimentId}/file`, { experimentId, path });

@@ -37,9 +37,14 @@ export function wireFiles(files: readonly Picked[], mtime = 0): WireFile[] {
 
 /** Files chosen in a folder dialog, by their place inside that folder. */
 export async function readPicked(list: FileList): Promise<Picked[]> {
-  const wanted = [...list].map((file) => ({ file, path: insideFolder(file) })).filter(({ path }) => !SKIPPED.test(path));
+  const wanted = [...list]
+    .map((file) => ({ file, path: insideFolder(file) }))
+    .filter(({ path }) => !SKIPPED.test(path));
   const total = wanted.reduce((sum, { file }) => sum + file.size, 0);
-  if (total > LARGEST_CONTEXT) throw new Error(`The folder holds ${Math.round(total / 1e6)} MB; at most ${Math.round(LARGEST_CONTEXT / 1e6)} MB can be uploaded. Keep data out of it.`);
+  if (total > LARGEST_CONTEXT)
+    throw new Error(
+      `The folder holds ${Math.round(total / 1e6)} MB; at most ${Math.round(LARGEST_CONTEXT / 1e6)} MB can be uploaded. Keep data out of it.`,
+    );
   return Promise.all(wanted.map(async ({ file, path }) => ({ path, bytes: new Uint8Array(await file.arrayBuffer()) })));
 }
 

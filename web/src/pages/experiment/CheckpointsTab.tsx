@@ -16,37 +16,120 @@ const rowId = (checkpoint: Checkpoint): string => checkpoint.uuid;
 export const checkpointBytes = (checkpoint: Checkpoint): number =>
   Object.entries(checkpoint.resources).reduce((sum, [path, size]) => sum + (path.endsWith("/") ? 0 : Number(size)), 0);
 
-export function CheckpointsTab({ of, id, metric }: { of: "experiments" | "trials"; id: number; metric: string }): ReactNode {
+export function CheckpointsTab({
+  of,
+  id,
+  metric,
+}: {
+  of: "experiments" | "trials";
+  id: number;
+  metric: string;
+}): ReactNode {
   const topic = of === "trials" ? `trial/${id}` : `experiment/${id}`;
   useLive([topic], [[of === "trials" ? "trial" : "experiment", id, "checkpoints"]], 1000);
   const client = useQueryClient();
   const { ask, complain } = useFeedback();
   const query = useQuery(checkpointsQuery(of, id));
-  const rows = (query.data?.checkpoints ?? []).filter((checkpoint) => !checkpoint.state.endsWith("_DELETED") || checkpoint.state.endsWith("PARTIALLY_DELETED"));
+  const rows = (query.data?.checkpoints ?? []).filter(
+    (checkpoint) => !checkpoint.state.endsWith("_DELETED") || checkpoint.state.endsWith("PARTIALLY_DELETED"),
+  );
   const drop = (checkpoint: Checkpoint): void =>
-    ask({ title: "Delete this checkpoint?", text: `${checkpoint.uuid}: its files are removed for good.`, action: "Delete", danger: true, done: "Checkpoint deleted",
-      run: async () => { await remove("/api/v1/checkpoints", { checkpointUuids: [checkpoint.uuid] }); await client.invalidateQueries({ queryKey: query.data ? checkpointsQuery(of, id).queryKey : [] }); } });
-  const columns = useMemo((): Column<Checkpoint>[] => [
-    { id: "uuid", title: "Checkpoint", cell: (row) => <span className="mono" title={row.uuid}>{row.uuid.slice(0, 8)}</span> },
-    { id: "trial", title: "Trial", numeric: true, cell: (row) => (row.training.trialId ? <Link to={`/trials/${row.training.trialId}`}>{row.training.trialId}</Link> : "–") },
-    { id: "steps", title: "Step", numeric: true, cell: (row) => formatNumber(row.metadata["steps_completed"]) },
-    { id: "metric", title: metric || "Metric", numeric: true, cell: (row) => formatNumber(row.training.searcherMetric ?? undefined) },
-    { id: "state", title: "State", cell: (row) => <StateBadge state={row.state} /> },
-    { id: "files", title: "Files", numeric: true, cell: (row) => <span title={Object.keys(row.resources).join("\n")}>{Object.keys(row.resources).filter((path) => !path.endsWith("/")).length}</span> },
-    { id: "size", title: "Size", numeric: true, cell: (row) => formatBytes(checkpointBytes(row)) },
-    { id: "time", title: "Saved", numeric: true, cell: (row) => <Ago when={row.reportTime} /> },
-    { id: "actions", title: "", width: 1, cell: (row) => (
-      <span className="row">
-        <button className="btn quiet icon" aria-label={`Download ${row.uuid}`} title="Download" onClick={() => void download(row.uuid).catch(complain)}><Icon name="download" /></button>
-        <button className="btn quiet icon" aria-label={`Delete ${row.uuid}`} title="Delete" onClick={() => drop(row)}><Icon name="trash" /></button>
-      </span>
-    ) },
-  ], [metric]);
+    ask({
+      title: "Delete this checkpoint?",
+      text: `${checkpoint.uuid}: its files are removed for good.`,
+      action: "Delete",
+      danger: true,
+      done: "Checkpoint deleted",
+      run: async () => {
+        await remove("/api/v1/checkpoints", { checkpointUuids: [checkpoint.uuid] });
+        await client.invalidateQueries({ queryKey: query.data ? checkpointsQuery(of, id).queryKey : [] });
+      },
+    });
+  const columns = useMemo(
+    (): Column<Checkpoint>[] => [
+      {
+        id: "uuid",
+        title: "Checkpoint",
+        cell: (row) => (
+          <span className="mono" title={row.uuid}>
+            {row.uuid.slice(0, 8)}
+          </span>
+        ),
+      },
+      {
+        id: "trial",
+        title: "Trial",
+        numeric: true,
+        cell: (row) =>
+          row.training.trialId ? <Link to={`/trials/${row.training.trialId}`}>{row.training.trialId}</Link> : "–",
+      },
+      { id: "steps", title: "Step", numeric: true, cell: (row) => formatNumber(row.metadata["steps_completed"]) },
+      {
+        id: "metric",
+        title: metric || "Metric",
+        numeric: true,
+        cell: (row) => formatNumber(row.training.searcherMetric ?? undefined),
+      },
+      { id: "state", title: "State", cell: (row) => <StateBadge state={row.state} /> },
+      {
+        id: "files",
+        title: "Files",
+        numeric: true,
+        cell: (row) => (
+          <span title={Object.keys(row.resources).join("\n")}>
+            {Object.keys(row.resources).filter((path) => !path.endsWith("/")).length}
+          </span>
+        ),
+      },
+      { id: "size", title: "Size", numeric: true, cell: (row) => formatBytes(checkpointBytes(row)) },
+      { id: "time", title: "Saved", numeric: true, cell: (row) => <Ago when={row.reportTime} /> },
+      {
+        id: "actions",
+        title: "",
+        width: 1,
+        cell: (row) => (
+          <span className="row">
+            <button
+              className="btn quiet icon"
+              aria-label={`Download ${row.uuid}`}
+              title="Download"
+              onClick={() => void download(row.uuid).catch(complain)}
+            >
+              <Icon name="download" />
+            </button>
+            <button
+              className="btn quiet icon"
+              aria-label={`Delete ${row.uuid}`}
+              title="Delete"
+              onClick={() => drop(row)}
+            >
+              <Icon name="trash" />
+            </button>
+          </span>
+        ),
+      },
+    ],
+    [metric],
+  );
   return (
     <Panel title="Checkpoints, best first" flush>
       <ErrorNote error={query.error} />
-      <DataTable label="Checkpoints" rows={rows} columns={columns} rowId={rowId} height="calc(100vh - 260px)"
-        empty={query.isPending ? <Loading /> : <Empty title="No checkpoint yet"><p>Checkpoints appear when a trial saves one, at the latest when it ends or is paused.</p></Empty>} />
+      <DataTable
+        label="Checkpoints"
+        rows={rows}
+        columns={columns}
+        rowId={rowId}
+        height="calc(100vh - 260px)"
+        empty={
+          query.isPending ? (
+            <Loading />
+          ) : (
+            <Empty title="No checkpoint yet">
+              <p>Checkpoints appear when a trial saves one, at the latest when it ends or is paused.</p>
+            </Empty>
+          )
+        }
+      />
     </Panel>
   );
 }

@@ -25,10 +25,29 @@ export function CodeTab({ experiment }: { experiment: Experiment }): ReactNode {
   const path = chosen || first?.path || "";
   const otherId = Number(other) || (other === "" ? 0 : NaN);
   if (tree.isPending) return <Loading />;
-  if (!files.length) return <Panel><ErrorNote error={tree.error} /><Empty title="No code was uploaded"><p>Give a folder to <code>resolute experiment create config.yaml FOLDER</code> and its files are kept with the experiment.</p></Empty></Panel>;
+  if (!files.length)
+    return (
+      <Panel>
+        <ErrorNote error={tree.error} />
+        <Empty title="No code was uploaded">
+          <p>
+            Give a folder to <code>resolute experiment create config.yaml FOLDER</code> and its files are kept with the
+            experiment.
+          </p>
+        </Empty>
+      </Panel>
+    );
   const actions = (
-    <label className="check muted">Compare with experiment
-      <input className="input" style={{ width: 80 }} inputMode="numeric" placeholder={experiment.forkedFrom ? String(experiment.forkedFrom) : "id"} value={other} onChange={(event) => setOther(event.target.value.replace(/\D/g, ""))} />
+    <label className="check muted">
+      Compare with experiment
+      <input
+        className="input"
+        style={{ width: 80 }}
+        inputMode="numeric"
+        placeholder={experiment.forkedFrom ? String(experiment.forkedFrom) : "id"}
+        value={other}
+        onChange={(event) => setOther(event.target.value.replace(/\D/g, ""))}
+      />
     </label>
   );
   return (
@@ -36,14 +55,30 @@ export function CodeTab({ experiment }: { experiment: Experiment }): ReactNode {
       <div className="split">
         <div className="file-tree" role="tree" aria-label="Files">
           {files.map((file) => (
-            <button key={file.path} type="button" role="treeitem" aria-current={file.path === path} disabled={file.isDir} style={{ paddingLeft: 8 + file.depth * 14 }} onClick={() => setChosen(file.path)}>
+            <button
+              key={file.path}
+              type="button"
+              role="treeitem"
+              aria-current={file.path === path}
+              disabled={file.isDir}
+              style={{ paddingLeft: 8 + file.depth * 14 }}
+              onClick={() => setChosen(file.path)}
+            >
               <Icon name={file.isDir ? "folder" : "file"} size={14} />
               <span className="ellipsis grow">{file.name}</span>
               {!file.isDir && <span className="faint">{formatBytes(file.contentLength ?? 0)}</span>}
             </button>
           ))}
         </div>
-        {otherId ? <FileDiff left={otherId} right={experiment.id} path={path} /> : <FileText id={experiment.id} path={path} size={files.find((file) => file.path === path)?.contentLength ?? 0} />}
+        {otherId ? (
+          <FileDiff left={otherId} right={experiment.id} path={path} />
+        ) : (
+          <FileText
+            id={experiment.id}
+            path={path}
+            size={files.find((file) => file.path === path)?.contentLength ?? 0}
+          />
+        )}
       </div>
     </Panel>
   );
@@ -57,7 +92,12 @@ function listed(nodes: readonly FileNode[], depth = 0): Listed[] {
 function FileText({ id, path, size }: { id: number; path: string; size: number }): ReactNode {
   const isLarge = size > LARGEST_SHOWN;
   const file = useQuery({ ...fileQuery(id, path), enabled: !!path && !isLarge });
-  if (isLarge) return <Empty title={`${path} is ${formatBytes(size)}`}><p>Files over {formatBytes(LARGEST_SHOWN)} are not shown.</p></Empty>;
+  if (isLarge)
+    return (
+      <Empty title={`${path} is ${formatBytes(size)}`}>
+        <p>Files over {formatBytes(LARGEST_SHOWN)} are not shown.</p>
+      </Empty>
+    );
   if (file.error) return <ErrorNote error={file.error} />;
   if (file.data === undefined) return <Loading />;
   if (file.data.includes("\u0000")) return <Empty title={`${path} is not text`} />;
@@ -66,9 +106,17 @@ function FileText({ id, path, size }: { id: number; path: string; size: number }
 
 function FileDiff({ left, right, path }: { left: number; right: number; path: string }): ReactNode {
   const [before, after] = useQueries({ queries: [{ ...fileQuery(left, path), retry: false }, fileQuery(right, path)] });
-  const lines = useMemo(() => (after.data === undefined || before.isPending ? [] : diffLines(before.data ?? "", after.data)), [before.data, before.isPending, after.data]);
+  const lines = useMemo(
+    () => (after.data === undefined || before.isPending ? [] : diffLines(before.data ?? "", after.data)),
+    [before.data, before.isPending, after.data],
+  );
   if (before.isPending || after.isPending) return <Loading />;
   if (after.error) return <ErrorNote error={after.error} />;
   if (before.data === after.data) return <Empty title={`${path} is the same in both experiments`} />;
-  return <div>{before.error && <ErrorNote error={before.error} />}<DiffView lines={lines} /></div>;
+  return (
+    <div>
+      {before.error && <ErrorNote error={before.error} />}
+      <DiffView lines={lines} />
+    </div>
+  );
 }

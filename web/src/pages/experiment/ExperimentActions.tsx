@@ -28,10 +28,27 @@ export function ExperimentActions({ experiment }: { experiment: Experiment }): R
     void client.invalidateQueries({ queryKey: ["experiments"] });
   };
   const act = (verb: Verb): void =>
-    ask({ title: `${VERBS[verb].word} experiment ${id}?`, text: VERBS[verb].meaning, action: VERBS[verb].word, danger: verb === "kill", run: () => actOn(id, verb).then(refresh), done: `${VERBS[verb].past}: experiment ${id}` });
+    ask({
+      title: `${VERBS[verb].word} experiment ${id}?`,
+      text: VERBS[verb].meaning,
+      action: VERBS[verb].word,
+      danger: verb === "kill",
+      run: () => actOn(id, verb).then(refresh),
+      done: `${VERBS[verb].past}: experiment ${id}`,
+    });
   const destroy = (): void =>
-    ask({ title: `Delete experiment ${id}?`, text: "Its trials, metrics, logs and checkpoints are removed for good.", action: "Delete", danger: true, done: `Experiment ${id} deleted`,
-      run: async () => { await deleteExperiment(id); refresh(); await navigate("/experiments"); } });
+    ask({
+      title: `Delete experiment ${id}?`,
+      text: "Its trials, metrics, logs and checkpoints are removed for good.",
+      action: "Delete",
+      danger: true,
+      done: `Experiment ${id} deleted`,
+      run: async () => {
+        await deleteExperiment(id);
+        refresh();
+        await navigate("/experiments");
+      },
+    });
   const tensorboard = async (): Promise<void> => {
     try {
       const answer = await post<{ tensorboard: InteractiveTask }>("/api/v1/tensorboards", { experimentIds: [id] });
@@ -43,24 +60,79 @@ export function ExperimentActions({ experiment }: { experiment: Experiment }): R
   };
   return (
     <>
-      {VERBS.pause.possible(experiment) && <button className="btn" onClick={() => act("pause")}><Icon name="pause" />Pause</button>}
-      {isPaused(state) && <button className="btn" onClick={() => act("activate")}><Icon name="play" />Activate</button>}
-      {isEnded(state) && <button className="btn" onClick={() => setOpen("continue")}><Icon name="play" />Continue</button>}
-      <Link className="btn" to={`/experiments/new?fork=${id}`}><Icon name="fork" />Fork</Link>
+      {VERBS.pause.possible(experiment) && (
+        <button className="btn" onClick={() => act("pause")}>
+          <Icon name="pause" />
+          Pause
+        </button>
+      )}
+      {isPaused(state) && (
+        <button className="btn" onClick={() => act("activate")}>
+          <Icon name="play" />
+          Activate
+        </button>
+      )}
+      {isEnded(state) && (
+        <button className="btn" onClick={() => setOpen("continue")}>
+          <Icon name="play" />
+          Continue
+        </button>
+      )}
+      <Link className="btn" to={`/experiments/new?fork=${id}`}>
+        <Icon name="fork" />
+        Fork
+      </Link>
       <Menu className="btn icon" label={<Icon name="more" />} name="More actions">
-        {VERBS.cancel.possible(experiment) && <button className="menu-item" onClick={() => act("cancel")}><Icon name="stop" />Stop</button>}
-        <button className="menu-item" onClick={() => setOpen("rename")}>Rename</button>
-        <button className="menu-item" onClick={() => setOpen("tags")}>Tags</button>
-        <button className="menu-item" onClick={() => setOpen("move")}>Move</button>
-        {offers("LaunchTensorboard") && <button className="menu-item" onClick={() => void tensorboard()}>Open TensorBoard</button>}
-        {VERBS.archive.possible(experiment) && <button className="menu-item" onClick={() => act("archive")}>Archive</button>}
-        {experiment.archived && <button className="menu-item" onClick={() => act("unarchive")}>Unarchive</button>}
+        {VERBS.cancel.possible(experiment) && (
+          <button className="menu-item" onClick={() => act("cancel")}>
+            <Icon name="stop" />
+            Stop
+          </button>
+        )}
+        <button className="menu-item" onClick={() => setOpen("rename")}>
+          Rename
+        </button>
+        <button className="menu-item" onClick={() => setOpen("tags")}>
+          Tags
+        </button>
+        <button className="menu-item" onClick={() => setOpen("move")}>
+          Move
+        </button>
+        {offers("LaunchTensorboard") && (
+          <button className="menu-item" onClick={() => void tensorboard()}>
+            Open TensorBoard
+          </button>
+        )}
+        {VERBS.archive.possible(experiment) && (
+          <button className="menu-item" onClick={() => act("archive")}>
+            Archive
+          </button>
+        )}
+        {experiment.archived && (
+          <button className="menu-item" onClick={() => act("unarchive")}>
+            Unarchive
+          </button>
+        )}
         <div className="menu-sep" />
-        {VERBS.kill.possible(experiment) && <button className="menu-item danger" onClick={() => act("kill")}>Kill</button>}
-        <button className="menu-item danger" disabled={!isEnded(state)} onClick={destroy}><Icon name="trash" />Delete</button>
+        {VERBS.kill.possible(experiment) && (
+          <button className="menu-item danger" onClick={() => act("kill")}>
+            Kill
+          </button>
+        )}
+        <button className="menu-item danger" disabled={!isEnded(state)} onClick={destroy}>
+          <Icon name="trash" />
+          Delete
+        </button>
       </Menu>
       {open === "move" && <MoveDialog ids={[id]} onClose={() => setOpen(null)} onDone={refresh} />}
-      {open === "tags" && <TagDialog title={`Tags of experiment ${id}`} labels={experiment.labels ?? []} onClose={() => setOpen(null)} onSave={(labels) => patchExperiment(id, { labels }).then(refresh)} />}
+      {open === "tags" && (
+        <TagDialog
+          title={`Tags of experiment ${id}`}
+          labels={experiment.labels ?? []}
+          onClose={() => setOpen(null)}
+          onSave={(labels) => patchExperiment(id, { labels }).then(refresh)}
+        />
+      )}
       {open === "continue" && <ContinueDialog experiment={experiment} onClose={() => setOpen(null)} onDone={refresh} />}
       {open === "rename" && <RenameDialog experiment={experiment} onClose={() => setOpen(null)} onDone={refresh} />}
     </>
@@ -88,8 +160,24 @@ function ContinueDialog({ experiment, onClose, onDone }: DialogProps): ReactNode
     }
   };
   return (
-    <Dialog title={`Continue experiment ${experiment.id}`} onClose={onClose} footer={<><button className="btn" onClick={onClose}>Close</button><button className="btn primary" onClick={() => void run()}>Continue</button></>}>
-      <p className="muted">It goes on from its last checkpoint, under the same id. Write only what should differ, for example a longer <code>searcher.max_length</code>; leave it empty to try again as it was.</p>
+    <Dialog
+      title={`Continue experiment ${experiment.id}`}
+      onClose={onClose}
+      footer={
+        <>
+          <button className="btn" onClick={onClose}>
+            Close
+          </button>
+          <button className="btn primary" onClick={() => void run()}>
+            Continue
+          </button>
+        </>
+      }
+    >
+      <p className="muted">
+        It goes on from its last checkpoint, under the same id. Write only what should differ, for example a longer{" "}
+        <code>searcher.max_length</code>; leave it empty to try again as it was.
+      </p>
       <Editor label="Changes to the configuration" value={text} onChange={setText} rows={8} />
       <ErrorNote error={error} />
     </Dialog>
@@ -110,9 +198,28 @@ function RenameDialog({ experiment, onClose, onDone }: DialogProps): ReactNode {
     }
   };
   return (
-    <Dialog title={`Rename experiment ${experiment.id}`} onClose={onClose} footer={<><button className="btn" onClick={onClose}>Close</button><button className="btn primary" onClick={() => void save()}>Save</button></>}>
-      <label className="field"><span className="label">Name</span><input className="input" autoFocus value={name} onChange={(event) => setName(event.target.value)} /></label>
-      <label className="field"><span className="label">Description</span><input className="input" value={description} onChange={(event) => setDescription(event.target.value)} /></label>
+    <Dialog
+      title={`Rename experiment ${experiment.id}`}
+      onClose={onClose}
+      footer={
+        <>
+          <button className="btn" onClick={onClose}>
+            Close
+          </button>
+          <button className="btn primary" onClick={() => void save()}>
+            Save
+          </button>
+        </>
+      }
+    >
+      <label className="field">
+        <span className="label">Name</span>
+        <input className="input" autoFocus value={name} onChange={(event) => setName(event.target.value)} />
+      </label>
+      <label className="field">
+        <span className="label">Description</span>
+        <input className="input" value={description} onChange={(event) => setDescription(event.target.value)} />
+      </label>
       <ErrorNote error={error} />
     </Dialog>
   );

@@ -26,8 +26,14 @@ export default function ExperimentPage(): ReactNode {
   const isSearch = experiment.searcherType !== "single";
   const base = `/experiments/${id}`;
   const tabs: [string, string][] = [
-    ["", "Overview"], ["trials", isSearch ? `Trials (${experiment.numTrials})` : "Trials"], ...(isSearch ? [["search", "Search"] as [string, string]] : []),
-    ["code", "Code"], ["config", "Configuration"], ["notes", "Notes"], ["checkpoints", "Checkpoints"], ["logs", "Logs"],
+    ["", "Overview"],
+    ["trials", isSearch ? `Trials (${experiment.numTrials})` : "Trials"],
+    ...(isSearch ? [["search", "Search"] as [string, string]] : []),
+    ["code", "Code"],
+    ["config", "Configuration"],
+    ["notes", "Notes"],
+    ["checkpoints", "Checkpoints"],
+    ["logs", "Logs"],
   ];
   return (
     <>
@@ -41,7 +47,10 @@ export default function ExperimentPage(): ReactNode {
         <Route path="code" element={<CodeTab experiment={experiment} />} />
         <Route path="config" element={<ConfigTab experiment={experiment} />} />
         <Route path="notes" element={<NotesTab experiment={experiment} />} />
-        <Route path="checkpoints" element={<CheckpointsTab of="experiments" id={id} metric={experiment.searcherMetric ?? ""} />} />
+        <Route
+          path="checkpoints"
+          element={<CheckpointsTab of="experiments" id={id} metric={experiment.searcherMetric ?? ""} />}
+        />
         <Route path="logs" element={<LogsTab experiment={experiment} />} />
         <Route path="*" element={<Navigate to={base} replace />} />
       </Routes>
@@ -51,16 +60,36 @@ export default function ExperimentPage(): ReactNode {
 
 function Head({ experiment }: { experiment: Experiment }): ReactNode {
   const crumbs = [
-    { label: experiment.workspaceName || "Workspaces", to: experiment.workspaceId ? `/workspaces/${experiment.workspaceId}` : "/workspaces" },
+    {
+      label: experiment.workspaceName || "Workspaces",
+      to: experiment.workspaceId ? `/workspaces/${experiment.workspaceId}` : "/workspaces",
+    },
     { label: experiment.projectName || "Project", to: `/projects/${experiment.projectId}` },
   ];
   return (
-    <PageHead crumbs={crumbs} actions={<ExperimentActions experiment={experiment} />}
-      title={<><span className="faint">{experiment.id}</span> <span>{experiment.name}</span> <StateBadge state={experiment.state} />{experiment.archived && <span className="badge">Archived</span>}</>}>
+    <PageHead
+      crumbs={crumbs}
+      actions={<ExperimentActions experiment={experiment} />}
+      title={
+        <>
+          <span className="faint">{experiment.id}</span> <span>{experiment.name}</span>{" "}
+          <StateBadge state={experiment.state} />
+          {experiment.archived && <span className="badge">Archived</span>}
+        </>
+      }
+    >
       <div className="row wrap muted">
         {experiment.description && <span>{experiment.description}</span>}
-        {(experiment.labels ?? []).map((label) => <Link key={label} className="tag" to={`/experiments?label=${encodeURIComponent(label)}`}>{label}</Link>)}
-        {isLive(experiment.state) && <div style={{ width: 160 }}><Bar share={experiment.progress ?? 0} /></div>}
+        {(experiment.labels ?? []).map((label) => (
+          <Link key={label} className="tag" to={`/experiments?label=${encodeURIComponent(label)}`}>
+            {label}
+          </Link>
+        ))}
+        {isLive(experiment.state) && (
+          <div style={{ width: 160 }}>
+            <Bar share={experiment.progress ?? 0} />
+          </div>
+        )}
       </div>
     </PageHead>
   );

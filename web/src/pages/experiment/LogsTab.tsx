@@ -12,13 +12,25 @@ export function LogsTab({ experiment }: { experiment: Experiment }): ReactNode {
   const trials = page.data?.trials ?? [];
   const trial = trials.find((candidate) => candidate.id === chosen) ?? trials[0];
   if (page.isPending) return <Loading />;
-  if (!trial) return <Panel><Empty title="No trial has started yet"><p>Its log appears here from the first line.</p></Empty></Panel>;
+  if (!trial)
+    return (
+      <Panel>
+        <Empty title="No trial has started yet">
+          <p>Its log appears here from the first line.</p>
+        </Empty>
+      </Panel>
+    );
   return (
     <div className="stack" style={{ gap: "var(--s2)" }}>
       {trials.length > 1 && (
-        <label className="check muted">Trial
+        <label className="check muted">
+          Trial
           <select className="select" value={trial.id} onChange={(event) => setChosen(Number(event.target.value))}>
-            {trials.map((item) => <option key={item.id} value={item.id}>{item.id}, {wordOf(item.state).toLowerCase()}</option>)}
+            {trials.map((item) => (
+              <option key={item.id} value={item.id}>
+                {item.id}, {wordOf(item.state).toLowerCase()}
+              </option>
+            ))}
           </select>
         </label>
       )}

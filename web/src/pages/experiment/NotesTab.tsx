@@ -21,17 +21,52 @@ export function NotesTab({ experiment }: { experiment: Experiment }): ReactNode 
   };
   if (draft !== null) {
     return (
-      <Panel title="Notes" actions={<><button className="btn" onClick={() => setDraft(null)}>Discard</button><button className="btn primary" onClick={() => void save()}>Save</button></>}>
+      <Panel
+        title="Notes"
+        actions={
+          <>
+            <button className="btn" onClick={() => setDraft(null)}>
+              Discard
+            </button>
+            <button className="btn primary" onClick={() => void save()}>
+              Save
+            </button>
+          </>
+        }
+      >
         <div className="grid two">
-          <textarea className="textarea mono" aria-label="Notes in markdown" autoFocus rows={20} value={draft} onChange={(event) => setDraft(event.target.value)} />
+          <textarea
+            className="textarea mono"
+            aria-label="Notes in markdown"
+            autoFocus
+            rows={20}
+            value={draft}
+            onChange={(event) => setDraft(event.target.value)}
+          />
           <Markdown text={draft} />
         </div>
       </Panel>
     );
   }
   return (
-    <Panel title="Notes" actions={<button className="btn" onClick={() => setDraft(experiment.notes ?? "")}>Edit</button>}>
-      {experiment.notes ? <Markdown text={experiment.notes} /> : <Empty title="No notes yet"><p>Write down why this experiment was run and what it showed. Markdown works.</p><button className="btn" onClick={() => setDraft("")}>Write a note</button></Empty>}
+    <Panel
+      title="Notes"
+      actions={
+        <button className="btn" onClick={() => setDraft(experiment.notes ?? "")}>
+          Edit
+        </button>
+      }
+    >
+      {experiment.notes ? (
+        <Markdown text={experiment.notes} />
+      ) : (
+        <Empty title="No notes yet">
+          <p>Write down why this experiment was run and what it showed. Markdown works.</p>
+          <button className="btn" onClick={() => setDraft("")}>
+            Write a note
+          </button>
+        </Empty>
+      )}
     </Panel>
   );
 }

@@ -23,20 +23,57 @@ export function OverviewTab({ experiment }: { experiment: Experiment }): ReactNo
   // Best first, so that a large search shows the trials worth looking at.
   const page = useQuery(trialsQuery(experiment.id, { sortBy: "SORT_BY_BEST_VALIDATION_METRIC", limit: MOST_TRIALS }));
   const trials = useMemo(() => page.data?.trials ?? [], [page.data]);
-  const metrics = useMemo(() => metricIds(trials).filter((metric) => metric.group === "training" || metric.group === "validation"), [trials]);
+  const metrics = useMemo(
+    () => metricIds(trials).filter((metric) => metric.group === "training" || metric.group === "validation"),
+    [trials],
+  );
   const trialIds = useMemo(() => trials.map((trial) => trial.id).sort((a, b) => a - b), [trials]);
   const drawn = useExperimentSeries(experiment.id, metrics, { trialIds }, live);
-  const inks = useMemo(() => trials.map((trial): TrialInk => ({ id: trial.id, label: `trial ${trial.id}`, color: colorAt(trial.id, theme) })), [trials, theme]);
+  const inks = useMemo(
+    () =>
+      trials.map((trial): TrialInk => ({ id: trial.id, label: `trial ${trial.id}`, color: colorAt(trial.id, theme) })),
+    [trials, theme],
+  );
   const rest = (page.data?.pagination.total ?? 0) - trials.length;
   return (
     <div className="stack">
-      <Panel><Summary experiment={experiment} trials={trials} /></Panel>
+      <Panel>
+        <Summary experiment={experiment} trials={trials} />
+      </Panel>
       <ErrorNote error={page.error ?? drawn.error} />
-      {(experiment.warnings ?? []).map((warning) => <div key={warning} className="banner" style={{ borderRadius: "var(--radius)", border: 0 }}>{warning}</div>)}
-      {!trials.length && !page.isPending ? <Panel><Empty title="No trial has started yet"><p>The experiment waits for free slots. See <Link to="/queue">the job queue</Link>.</p></Empty></Panel> : (
-        <MetricCharts metrics={metrics} series={drawn.series} isPending={drawn.isPending} trials={inks} first={experiment.searcherMetric ?? ""} highlight={lit} onHighlight={setLit} onPick={(id) => void navigate(`/trials/${id}`)} />
+      {(experiment.warnings ?? []).map((warning) => (
+        <div key={warning} className="banner" style={{ borderRadius: "var(--radius)", border: 0 }}>
+          {warning}
+        </div>
+      ))}
+      {!trials.length && !page.isPending ? (
+        <Panel>
+          <Empty title="No trial has started yet">
+            <p>
+              The experiment waits for free slots. See <Link to="/queue">the job queue</Link>.
+            </p>
+          </Empty>
+        </Panel>
+      ) : (
+        <MetricCharts
+          metrics={metrics}
+          series={drawn.series}
+          isPending={drawn.isPending}
+          trials={inks}
+          first={experiment.searcherMetric ?? ""}
+          highlight={lit}
+          onHighlight={setLit}
+          onPick={(id) => void navigate(`/trials/${id}`)}
+        />
       )}
-      {rest > 0 && <p className="muted">Shown are the {MOST_TRIALS} best trials. <Link to={`/experiments/${experiment.id}/search`}>See all {plural(page.data!.pagination.total, "trial")}</Link></p>}
+      {rest > 0 && (
+        <p className="muted">
+          Shown are the {MOST_TRIALS} best trials.{" "}
+          <Link to={`/experiments/${experiment.id}/search`}>
+            See all {plural(page.data!.pagination.total, "trial")}
+          </Link>
+        </p>
+      )}
     </div>
   );
 }
@@ -47,18 +84,32 @@ function Summary({ experiment, trials }: { experiment: Experiment; trials: reado
   const best = experiment.bestTrialSearcherMetric;
   const slots = (experiment.config["resources"] as Record<string, unknown> | undefined)?.["slots_per_trial"];
   return (
-    <Facts items={[
-      [`Best ${experiment.searcherMetric ?? "metric"}`, best == null ? "none yet" : <b>{formatNumber(best, 5)}</b>],
-      experiment.bestTrialId ? ["Best trial", <Link to={`/trials/${experiment.bestTrialId}`}>Trial {experiment.bestTrialId}</Link>] : only ? ["Trial", <Link to={`/trials/${only.id}`}>Trial {only.id}</Link>] : null,
-      ["Searcher", `${experiment.searcherType}, ${experiment.smallerIsBetter === false ? "larger" : "smaller"} is better`],
-      ["Trials", experiment.numTrials],
-      ["Started", <Ago when={experiment.startTime} />],
-      ["Duration", formatDuration(secondsBetween(experiment.startTime, experiment.endTime, now))],
-      ["User", experiment.displayName || experiment.username],
-      ["Slots per trial", String(slots ?? 1)],
-      ["Resource pool", experiment.resourcePool || "default"],
-      ["Checkpoints", `${experiment.checkpointCount ?? 0}, ${formatBytes(experiment.checkpointSize ?? 0)}`],
-      experiment.forkedFrom ? ["Forked from", <Link to={`/experiments/${experiment.forkedFrom}`}>Experiment {experiment.forkedFrom}</Link>] : null,
-    ]} />
+    <Facts
+      items={[
+        [`Best ${experiment.searcherMetric ?? "metric"}`, best == null ? "none yet" : <b>{formatNumber(best, 5)}</b>],
+        experiment.bestTrialId
+          ? ["Best trial", <Link to={`/trials/${experiment.bestTrialId}`}>Trial {experiment.bestTrialId}</Link>]
+          : only
+            ? ["Trial", <Link to={`/trials/${only.id}`}>Trial {only.id}</Link>]
+            : null,
+        [
+          "Searcher",
+          `${experiment.searcherType}, ${experiment.smallerIsBetter === false ? "larger" : "smaller"} is better`,
+        ],
+        ["Trials", experiment.numTrials],
+        ["Started", <Ago when={experiment.startTime} />],
+        ["Duration", formatDuration(secondsBetween(experiment.startTime, experiment.endTime, now))],
+        ["User", experiment.displayName || experiment.username],
+        ["Slots per trial", String(slots ?? 1)],
+        ["Resource pool", experiment.resourcePool || "default"],
+        ["Checkpoints", `${experiment.checkpointCount ?? 0}, ${formatBytes(experiment.checkpointSize ?? 0)}`],
+        experiment.forkedFrom
+          ? [
+              "Forked from",
+              <Link to={`/experiments/${experiment.forkedFrom}`}>Experiment {experiment.forkedFrom}</Link>,
+            ]
+          : null,
+      ]}
+    />
   );
 }

@@ -10,7 +10,17 @@ export function RungsPanel({ experiment, trials }: { experiment: Experiment; tri
   const brackets = bracketsOf(searcher);
   const unit = unitOf(searcher);
   const tallest = brackets[0];
-  if (!tallest) return <Panel title="Rungs"><Empty title="This search has no rungs"><p>{experiment.searcherType} trains every trial to the end. Use <code>adaptive_asha</code> to stop poor trials early.</p></Empty></Panel>;
+  if (!tallest)
+    return (
+      <Panel title="Rungs">
+        <Empty title="This search has no rungs">
+          <p>
+            {experiment.searcherType} trains every trial to the end. Use <code>adaptive_asha</code> to stop poor trials
+            early.
+          </p>
+        </Empty>
+      </Panel>
+    );
   const reached = trials.map((trial) => lengthReached(trial, unit));
   const counts = rungCountsOf(tallest.rungs, reached);
   const most = Math.max(1, trials.length);
@@ -18,8 +28,19 @@ export function RungsPanel({ experiment, trials }: { experiment: Experiment; tri
     <Panel title={brackets.length > 1 ? `Rungs, ${brackets.length} brackets` : "Rungs"}>
       <div className="stack tight">
         <Rung label="started" count={trials.length} most={most} />
-        {counts.map(({ at, reached: count }) => <Rung key={at} label={`${formatNumber(at)} ${unit}`} count={count} most={most} />)}
-        <p className="faint">Trials that trained at least this long. At each rung the best 1 in {String(searcher["divisor"] ?? 4)} go on{brackets.length > 1 ? `; shorter brackets start at ${brackets.slice(1).map((bracket) => formatNumber(bracket.rungs[0])).join(" and ")} ${unit}` : ""}.</p>
+        {counts.map(({ at, reached: count }) => (
+          <Rung key={at} label={`${formatNumber(at)} ${unit}`} count={count} most={most} />
+        ))}
+        <p className="faint">
+          Trials that trained at least this long. At each rung the best 1 in {String(searcher["divisor"] ?? 4)} go on
+          {brackets.length > 1
+            ? `; shorter brackets start at ${brackets
+                .slice(1)
+                .map((bracket) => formatNumber(bracket.rungs[0]))
+                .join(" and ")} ${unit}`
+            : ""}
+          .
+        </p>
       </div>
     </Panel>
   );
@@ -33,9 +54,15 @@ function lengthReached(trial: Trial, unit: string): number {
 function Rung({ label, count, most }: { label: string; count: number; most: number }): ReactNode {
   return (
     <div className="row">
-      <span className="ellipsis" style={{ width: 150 }}>{label}</span>
-      <div className="bar grow" style={{ height: 10 }}><i style={{ width: `${(100 * count) / most}%` }} /></div>
-      <span className="num" style={{ width: 44 }}>{count}</span>
+      <span className="ellipsis" style={{ width: 150 }}>
+        {label}
+      </span>
+      <div className="bar grow" style={{ height: 10 }}>
+        <i style={{ width: `${(100 * count) / most}%` }} />
+      </div>
+      <span className="num" style={{ width: 44 }}>
+        {count}
+      </span>
     </div>
   );
 }

@@ -18,12 +18,19 @@ interface Props {
 
 export default function SearchCharts({ kind, experiment, points, dimensions }: Props): ReactNode {
   const theme = useTheme();
-  const paint = { ink: ink(theme), theme, metric: experiment.searcherMetric ?? "metric", smaller: experiment.smallerIsBetter !== false };
+  const paint = {
+    ink: ink(theme),
+    theme,
+    metric: experiment.searcherMetric ?? "metric",
+    smaller: experiment.smallerIsBetter !== false,
+  };
   if (kind === "parallel") return <Parallel points={points} dimensions={dimensions} paint={paint} />;
   if (kind === "heat") return <Heat points={points} dimensions={dimensions} paint={paint} />;
   return (
     <div className="grid charts">
-      {dimensions.map((dimension) => <Scatter key={dimension.name} points={points} dimension={dimension} paint={paint} />)}
+      {dimensions.map((dimension) => (
+        <Scatter key={dimension.name} points={points} dimension={dimension} paint={paint} />
+      ))}
     </div>
   );
 }
@@ -42,9 +49,18 @@ interface ChartProps {
 
 function Parallel({ points, dimensions, paint }: ChartProps & { dimensions: readonly Dimension[] }): ReactNode {
   const [kept, setKept] = useState<number[] | null>(null);
-  const option = useMemo(() => parallelOption(points, dimensions, paint), [points, dimensions, paint.theme, paint.metric]);
+  const option = useMemo(
+    () => parallelOption(points, dimensions, paint),
+    [points, dimensions, paint.theme, paint.metric],
+  );
   const narrow = (_: unknown, chart: unknown): void => {
-    const model = (chart as { getModel: () => { getSeriesByIndex: (i: number) => { getRawIndicesByActiveState: (state: string) => number[] } } }).getModel();
+    const model = (
+      chart as {
+        getModel: () => {
+          getSeriesByIndex: (i: number) => { getRawIndicesByActiveState: (state: string) => number[] };
+        };
+      }
+    ).getModel();
     const active = model.getSeriesByIndex(0).getRawIndicesByActiveState("active");
     setKept(active.length ? active.map((index) => points[index]!.trial) : null);
   };
@@ -52,7 +68,12 @@ function Parallel({ points, dimensions, paint }: ChartProps & { dimensions: read
   return (
     <Panel title="Parallel coordinates" actions={<span className="muted">Drag along an axis to keep a range</span>}>
       <EChart label="Parallel coordinates" option={option} height={360} on={{ axisareaselected: narrow }} />
-      {kept && <p className="muted">{kept.length} of {points.length} trials kept{best ? `; best ${paint.metric} among them ${formatNumber(best.metric)} (trial ${best.trial})` : ""}</p>}
+      {kept && (
+        <p className="muted">
+          {kept.length} of {points.length} trials kept
+          {best ? `; best ${paint.metric} among them ${formatNumber(best.metric)} (trial ${best.trial})` : ""}
+        </p>
+      )}
     </Panel>
   );
 }
@@ -68,7 +89,12 @@ function Scatter({ points, dimension, paint }: ChartProps & { dimension: Dimensi
   const option = useMemo(() => scatterOption(points, dimension, paint), [points, dimension, paint.theme, paint.metric]);
   return (
     <Panel title={`${paint.metric} by ${dimension.name}`} flush>
-      <EChart label={`${paint.metric} by ${dimension.name}`} option={option} height={240} on={{ click: (event) => void navigate(`/trials/${(event as { value: number[] }).value[2]}`) }} />
+      <EChart
+        label={`${paint.metric} by ${dimension.name}`}
+        option={option}
+        height={240}
+        on={{ click: (event) => void navigate(`/trials/${(event as { value: number[] }).value[2]}`) }}
+      />
     </Panel>
   );
 }
@@ -79,10 +105,29 @@ function Heat({ points, dimensions, paint }: ChartProps & { dimensions: readonly
   const [x, y] = [dimensions[first] ?? dimensions[0]!, dimensions[second] ?? dimensions[dimensions.length - 1]!];
   const option = useMemo(() => heatOption(points, x, y, paint), [points, x, y, paint.theme, paint.metric]);
   const pick = (value: number, onChange: (index: number) => void, label: string): ReactNode => (
-    <select className="select" aria-label={label} value={value} onChange={(event) => onChange(Number(event.target.value))}>{dimensions.map((dimension, i) => <option key={dimension.name} value={i}>{dimension.name}</option>)}</select>
+    <select
+      className="select"
+      aria-label={label}
+      value={value}
+      onChange={(event) => onChange(Number(event.target.value))}
+    >
+      {dimensions.map((dimension, i) => (
+        <option key={dimension.name} value={i}>
+          {dimension.name}
+        </option>
+      ))}
+    </select>
   );
   return (
-    <Panel title={`Mean ${paint.metric}`} actions={<>{pick(Math.min(first, dimensions.length - 1), setFirst, "Across")} by {pick(Math.min(second, dimensions.length - 1), setSecond, "Down")}</>}>
+    <Panel
+      title={`Mean ${paint.metric}`}
+      actions={
+        <>
+          {pick(Math.min(first, dimensions.length - 1), setFirst, "Across")} by{" "}
+          {pick(Math.min(second, dimensions.length - 1), setSecond, "Down")}
+        </>
+      }
+    >
       <EChart label={`Mean ${paint.metric} by ${x.name} and ${y.name}`} option={option} height={380} />
     </Panel>
   );

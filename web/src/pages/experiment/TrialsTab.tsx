@@ -23,27 +23,66 @@ export function TrialsTab({ experiment }: { experiment: Experiment }): ReactNode
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   const page = useQuery(trialsQuery(experiment.id, { sortBy: sort.by, descending: sort.descending, limit: PAGE }));
   const trials = useMemo(() => page.data?.trials ?? [], [page.data]);
-  const columns = useMemo(() => trialColumns(trials, experiment), [trials, experiment.searcherMetric, experiment.bestTrialId]);
+  const columns = useMemo(
+    () => trialColumns(trials, experiment),
+    [trials, experiment.searcherMetric, experiment.bestTrialId],
+  );
   const chosen = trials.filter((trial) => picked.has(String(trial.id)));
   const killable = chosen.filter((trial) => !isEnded(trial.state));
   const kill = (): void =>
-    ask({ title: `Kill ${plural(killable.length, "trial")}?`, text: "They end at once. Work since their last checkpoint is lost.", action: "Kill", danger: true,
-      run: async () => { await Promise.all(killable.map((trial) => post(`/api/v1/trials/${trial.id}/kill`))); await client.invalidateQueries({ queryKey: ["experiment", experiment.id] }); } });
+    ask({
+      title: `Kill ${plural(killable.length, "trial")}?`,
+      text: "They end at once. Work since their last checkpoint is lost.",
+      action: "Kill",
+      danger: true,
+      run: async () => {
+        await Promise.all(killable.map((trial) => post(`/api/v1/trials/${trial.id}/kill`)));
+        await client.invalidateQueries({ queryKey: ["experiment", experiment.id] });
+      },
+    });
   return (
     <Panel flush>
       <ErrorNote error={page.error} />
       {picked.size > 0 && (
         <div className="selection-bar">
           <b>{plural(picked.size, "trial")} selected</b>
-          <button className="btn" onClick={() => void navigate(`/compare?trials=${[...picked].join(",")}`)}>Compare</button>
-          <button className="btn danger" disabled={!killable.length} onClick={kill}>Kill</button>
+          <button className="btn" onClick={() => void navigate(`/compare?trials=${[...picked].join(",")}`)}>
+            Compare
+          </button>
+          <button className="btn danger" disabled={!killable.length} onClick={kill}>
+            Kill
+          </button>
           <span className="grow" />
-          <button className="btn quiet" onClick={() => setPicked(new Set())}>Clear</button>
+          <button className="btn quiet" onClick={() => setPicked(new Set())}>
+            Clear
+          </button>
         </div>
       )}
-      <DataTable label="Trials" rows={trials} columns={columns} rowId={rowId} sort={sort} onSort={setSort} picked={picked} onPick={setPicked} height="calc(100vh - 230px)"
-        empty={page.isPending ? <Loading /> : <Empty title="No trial has started yet"><p>Trials appear here as the searcher creates them.</p></Empty>} />
-      {(page.data?.pagination.total ?? 0) > PAGE && <div className="table-foot">The first {PAGE.toLocaleString("en-US")} of {plural(page.data!.pagination.total, "trial")} in this order</div>}
+      <DataTable
+        label="Trials"
+        rows={trials}
+        columns={columns}
+        rowId={rowId}
+        sort={sort}
+        onSort={setSort}
+        picked={picked}
+        onPick={setPicked}
+        height="calc(100vh - 230px)"
+        empty={
+          page.isPending ? (
+            <Loading />
+          ) : (
+            <Empty title="No trial has started yet">
+              <p>Trials appear here as the searcher creates them.</p>
+            </Empty>
+          )
+        }
+      />
+      {(page.data?.pagination.total ?? 0) > PAGE && (
+        <div className="table-foot">
+          The first {PAGE.toLocaleString("en-US")} of {plural(page.data!.pagination.total, "trial")} in this order
+        </div>
+      )}
     </Panel>
   );
 }

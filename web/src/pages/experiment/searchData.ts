@@ -19,7 +19,15 @@ export function pointsOf(trials: readonly Trial[]): Point[] {
   return trials.flatMap((trial) => {
     const metric = toNumber(trial.searcherMetricValue ?? undefined);
     if (metric === undefined || !Number.isFinite(metric)) return [];
-    return [{ trial: trial.id, state: trial.state, values: flatten(trial.hparams), metric, steps: trial.totalBatchesProcessed }];
+    return [
+      {
+        trial: trial.id,
+        state: trial.state,
+        values: flatten(trial.hparams),
+        metric,
+        steps: trial.totalBatchesProcessed,
+      },
+    ];
   });
 }
 
@@ -39,7 +47,8 @@ export function dimensionsOf(points: readonly Point[], experiment: Experiment): 
   });
 }
 
-const sorted = (texts: string[], numeric: boolean): string[] => texts.sort(numeric ? (a, b) => Number(a) - Number(b) : undefined);
+const sorted = (texts: string[], numeric: boolean): string[] =>
+  texts.sort(numeric ? (a, b) => Number(a) - Number(b) : undefined);
 
 function namesOfType(node: Record<string, unknown>, type: string, prefix = ""): Set<string> {
   const found = new Set<string>();
@@ -62,7 +71,12 @@ export function coordinate(point: Point, dimension: Dimension): number {
 }
 
 /** Mean metric in each cell of a grid over two dimensions. */
-export function heatCells(points: readonly Point[], x: Dimension, y: Dimension, bins = 8): { xs: string[]; ys: string[]; cells: [number, number, number, number][] } {
+export function heatCells(
+  points: readonly Point[],
+  x: Dimension,
+  y: Dimension,
+  bins = binsFor(points.length),
+): { xs: string[]; ys: string[]; cells: [number, number, number, number][] } {
   const [binX, xs] = binner(points, x, bins);
   const [binY, ys] = binner(points, y, bins);
   const sums = new Map<string, { x: number; y: number; total: number; count: number }>();
@@ -76,6 +90,9 @@ export function heatCells(points: readonly Point[], x: Dimension, y: Dimension, 
   return { xs, ys, cells: [...sums.values()].map((cell) => [cell.x, cell.y, cell.total / cell.count, cell.count]) };
 }
 
+/** Few trials in many cells would be a picture of gaps. */
+const binsFor = (points: number): number => Math.max(3, Math.min(8, Math.round(Math.sqrt(points))));
+
 function binner(points: readonly Point[], dimension: Dimension, bins: number): [(point: Point) => number, string[]] {
   if (dimension.kind === "category") return [(point) => coordinate(point, dimension), dimension.categories];
   const scale = dimension.kind === "log" ? Math.log10 : (value: number): number => value;
@@ -83,7 +100,11 @@ function binner(points: readonly Point[], dimension: Dimension, bins: number): [
   const all = points.map((point) => scale(coordinate(point, dimension)));
   const [low, high] = [Math.min(...all), Math.max(...all)];
   const distinct = [...new Set(points.map((point) => coordinate(point, dimension)))].sort((a, b) => a - b);
-  if (distinct.length <= bins) return [(point) => distinct.indexOf(coordinate(point, dimension)), distinct.map((value) => String(Number(value.toPrecision(3))))];
+  if (distinct.length <= bins)
+    return [
+      (point) => distinct.indexOf(coordinate(point, dimension)),
+      distinct.map((value) => String(Number(value.toPrecision(3)))),
+    ];
   const width = (high - low) / bins || 1;
   const labels = Array.from({ length: bins }, (_, i) => String(Number(back(low + (i + 0.5) * width).toPrecision(2))));
   return [(point) => Math.min(bins - 1, Math.floor((scale(coordinate(point, dimension)) - low) / width)), labels];

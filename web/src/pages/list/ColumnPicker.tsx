@@ -15,7 +15,15 @@ export function ColumnPicker({ columns, hidden, onChange }: Props): ReactNode {
     ["Metrics of the best trial", (id) => id.startsWith("metric:")],
   ];
   return (
-    <Menu label={<><Icon name="columns" />Columns</>} keepOpen>
+    <Menu
+      label={
+        <>
+          <Icon name="columns" />
+          Columns
+        </>
+      }
+      keepOpen
+    >
       {groups.map(([title, belongs]) => {
         const members = columns.filter((column) => belongs(column.id));
         if (!members.length) return null;
@@ -24,7 +32,11 @@ export function ColumnPicker({ columns, hidden, onChange }: Props): ReactNode {
             <div className="nav-title">{title}</div>
             {members.map((column) => (
               <label key={column.id} className="menu-item">
-                <input type="checkbox" checked={!hidden[column.id]} onChange={(event) => onChange(column.id, !event.target.checked)} />
+                <input
+                  type="checkbox"
+                  checked={!hidden[column.id]}
+                  onChange={(event) => onChange(column.id, !event.target.checked)}
+                />
                 {column.name}
               </label>
             ))}

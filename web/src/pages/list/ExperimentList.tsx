@@ -14,7 +14,13 @@ import { columnsFor, hyperparameterNames } from "./columns";
 import { SelectionBar } from "./SelectionBar";
 import { isGap, useExperimentRows, type Row } from "./useExperimentRows";
 
-const STATES = [["STATE_ACTIVE", "Active"], ["STATE_PAUSED", "Paused"], ["STATE_COMPLETED", "Completed"], ["STATE_ERROR", "Error"], ["STATE_CANCELED", "Canceled"]] as const;
+const STATES = [
+  ["STATE_ACTIVE", "Active"],
+  ["STATE_PAUSED", "Paused"],
+  ["STATE_COMPLETED", "Completed"],
+  ["STATE_ERROR", "Error"],
+  ["STATE_CANCELED", "Canceled"],
+] as const;
 const HIDDEN_AT_FIRST = { project: true, pool: true, checkpoints: true, size: true, parent: true, description: true };
 const NONE: ReadonlySet<string> = new Set();
 
@@ -28,12 +34,32 @@ export function ExperimentList({ projectId }: { projectId?: number }): ReactNode
   const page = useExperimentRows(filter);
   const rows = page.loaded;
   const wantsMetrics = Object.entries(hidden).some(([id, off]) => id.startsWith("metric:") && !off);
-  const best = useBestMetrics(rows.map((row) => row.bestTrialId ?? 0), wantsMetrics);
-  const values = useMemo(() => new Map(rows.map((row) => [row.id, best.get(row.bestTrialId ?? 0) ?? {}])), [rows, best]);
-  const chosen = Object.keys(hidden).filter((id) => id.startsWith("metric:") && !hidden[id]).map((id) => id.slice(7));
-  const metricNames = [...new Set([...chosen, ...rows.map((row) => row.searcherMetric ?? "").filter(Boolean), ...[...best.values()].flatMap(Object.keys)])].sort();
-  const columns = useMemo(() => columnsFor(hyperparameterNames(rows), metricNames, values), [rows, metricNames.join(), values]);
-  const off = useMemo(() => Object.fromEntries(columns.map((column) => [column.id, hidden[column.id] ?? !!column.optional])), [columns, hidden]);
+  const best = useBestMetrics(
+    rows.map((row) => row.bestTrialId ?? 0),
+    wantsMetrics,
+  );
+  const values = useMemo(
+    () => new Map(rows.map((row) => [row.id, best.get(row.bestTrialId ?? 0) ?? {}])),
+    [rows, best],
+  );
+  const chosen = Object.keys(hidden)
+    .filter((id) => id.startsWith("metric:") && !hidden[id])
+    .map((id) => id.slice(7));
+  const metricNames = [
+    ...new Set([
+      ...chosen,
+      ...rows.map((row) => row.searcherMetric ?? "").filter(Boolean),
+      ...[...best.values()].flatMap(Object.keys),
+    ]),
+  ].sort();
+  const columns = useMemo(
+    () => columnsFor(hyperparameterNames(rows), metricNames, values),
+    [rows, metricNames.join(), values],
+  );
+  const off = useMemo(
+    () => Object.fromEntries(columns.map((column) => [column.id, hidden[column.id] ?? !!column.optional])),
+    [columns, hidden],
+  );
 
   const change = (next: Record<string, string | undefined>): void => {
     const merged = new URLSearchParams(params);
@@ -44,28 +70,81 @@ export function ExperimentList({ projectId }: { projectId?: number }): ReactNode
     setParams(merged, { replace: true });
   };
   const isFiltered = ["name", "state", "user", "label"].some((key) => params.has(key));
-  const empty = page.isPending ? <Loading rows={8} /> : isFiltered
-    ? <Empty title="No experiment matches"><button className="btn" onClick={() => setParams({})}>Clear the filter</button></Empty>
-    : <FirstExperiment />;
+  const empty = page.isPending ? (
+    <Loading rows={8} />
+  ) : isFiltered ? (
+    <Empty title="No experiment matches">
+      <button className="btn" onClick={() => setParams({})}>
+        Clear the filter
+      </button>
+    </Empty>
+  ) : (
+    <FirstExperiment />
+  );
   return (
     <div className="stack" style={{ gap: "var(--s3)" }}>
       <div className="toolbar">
         <Search value={params.get("name") ?? ""} onChange={(name) => change({ name })} />
-        <select className="select" aria-label="State" value={params.get("state") ?? ""} onChange={(event) => change({ state: event.target.value })}>
+        <select
+          className="select"
+          aria-label="State"
+          value={params.get("state") ?? ""}
+          onChange={(event) => change({ state: event.target.value })}
+        >
           <option value="">Any state</option>
-          {STATES.map(([key, word]) => <option key={key} value={key}>{word}</option>)}
+          {STATES.map(([key, word]) => (
+            <option key={key} value={key}>
+              {word}
+            </option>
+          ))}
         </select>
         <UserFilter value={params.get("user") ?? ""} onChange={(user) => change({ user })} />
-        <input className="input" style={{ width: 120 }} placeholder="Tag" aria-label="Tag" defaultValue={params.get("label") ?? ""} onKeyDown={(event) => event.key === "Enter" && change({ label: event.currentTarget.value })} />
-        <label className="check muted"><input type="checkbox" checked={params.get("archived") === "1"} onChange={(event) => change({ archived: event.target.checked ? "1" : undefined })} />Archived</label>
+        <input
+          className="input"
+          style={{ width: 120 }}
+          placeholder="Tag"
+          aria-label="Tag"
+          defaultValue={params.get("label") ?? ""}
+          onKeyDown={(event) => event.key === "Enter" && change({ label: event.currentTarget.value })}
+        />
+        <label className="check muted">
+          <input
+            type="checkbox"
+            checked={params.get("archived") === "1"}
+            onChange={(event) => change({ archived: event.target.checked ? "1" : undefined })}
+          />
+          Archived
+        </label>
         <span className="grow" />
-        <ColumnPicker columns={columns} hidden={off} onChange={(id, isHidden) => setHidden({ ...hidden, [id]: isHidden })} />
+        <ColumnPicker
+          columns={columns}
+          hidden={off}
+          onChange={(id, isHidden) => setHidden({ ...hidden, [id]: isHidden })}
+        />
       </div>
       <ErrorNote error={page.error} />
       <section className="panel">
-        {picked.size > 0 && <SelectionBar experiments={rows.filter((row) => picked.has(String(row.id)))} onClear={() => setPicked(NONE)} />}
-        <DataTable label="Experiments" rows={page.rows} columns={columns} hidden={off} rowId={rowId} isGap={isGap} onRange={page.onRange} picked={picked} onPick={setPicked} height="calc(100vh - 200px)" empty={empty}
-          sort={{ by: filter.sortBy!, descending: !!filter.descending }} onSort={(sort) => change({ sort: sort.by, order: sort.descending ? "desc" : "asc" })} />
+        {picked.size > 0 && (
+          <SelectionBar
+            experiments={rows.filter((row) => picked.has(String(row.id)))}
+            onClear={() => setPicked(NONE)}
+          />
+        )}
+        <DataTable
+          label="Experiments"
+          rows={page.rows}
+          columns={columns}
+          hidden={off}
+          rowId={rowId}
+          isGap={isGap}
+          onRange={page.onRange}
+          picked={picked}
+          onPick={setPicked}
+          height="calc(100vh - 200px)"
+          empty={empty}
+          sort={{ by: filter.sortBy!, descending: !!filter.descending }}
+          onSort={(sort) => change({ sort: sort.by, order: sort.descending ? "desc" : "asc" })}
+        />
         {page.total > 0 && <div className="table-foot">{plural(page.total, "experiment")}</div>}
       </section>
     </div>
@@ -96,7 +175,11 @@ function filterOf(params: URLSearchParams, projectId?: number): ExperimentFilter
 function useBestMetrics(trialIds: readonly number[], enabled: boolean): Map<number, Record<string, unknown>> {
   const wanted = enabled ? [...new Set(trialIds)].filter(Boolean).slice(0, 100) : [];
   const answers = useQueries({ queries: wanted.map((id) => ({ ...trialQuery(id), staleTime: 30_000 })) });
-  return new Map(answers.flatMap((answer) => (answer.data ? [[answer.data.id, answer.data.bestValidation?.metrics.avgMetrics ?? {}] as const] : [])));
+  return new Map(
+    answers.flatMap((answer) =>
+      answer.data ? [[answer.data.id, answer.data.bestValidation?.metrics.avgMetrics ?? {}] as const] : [],
+    ),
+  );
 }
 
 function Search({ value, onChange }: { value: string; onChange: (value: string) => void }): ReactNode {
@@ -107,7 +190,17 @@ function Search({ value, onChange }: { value: string; onChange: (value: string) 
     clearTimeout(timer);
     setTimer(setTimeout(() => onChange(next), 200));
   };
-  return <input className="input" type="search" style={{ width: 220 }} placeholder="Filter by name" aria-label="Filter by name" value={text} onChange={(event) => type(event.target.value)} />;
+  return (
+    <input
+      className="input"
+      type="search"
+      style={{ width: 220 }}
+      placeholder="Filter by name"
+      aria-label="Filter by name"
+      value={text}
+      onChange={(event) => type(event.target.value)}
+    />
+  );
 }
 
 function UserFilter({ value, onChange }: { value: string; onChange: (value: string) => void }): ReactNode {
@@ -115,7 +208,11 @@ function UserFilter({ value, onChange }: { value: string; onChange: (value: stri
   return (
     <select className="select" aria-label="User" value={value} onChange={(event) => onChange(event.target.value)}>
       <option value="">Any user</option>
-      {users.map((user) => <option key={user.id} value={user.username}>{user.displayName || user.username}</option>)}
+      {users.map((user) => (
+        <option key={user.id} value={user.username}>
+          {user.displayName || user.username}
+        </option>
+      ))}
     </select>
   );
 }

@@ -12,7 +12,13 @@ import { actOn, deleteExperiment, setLabels, VERBS, type Verb } from "../actions
 import { MoveDialog } from "../MoveDialog";
 import { TagDialog } from "../TagDialog";
 
-export function SelectionBar({ experiments, onClear }: { experiments: readonly Experiment[]; onClear: () => void }): ReactNode {
+export function SelectionBar({
+  experiments,
+  onClear,
+}: {
+  experiments: readonly Experiment[];
+  onClear: () => void;
+}): ReactNode {
   const client = useQueryClient();
   const navigate = useNavigate();
   const { ask, say, complain } = useFeedback();
@@ -27,7 +33,14 @@ export function SelectionBar({ experiments, onClear }: { experiments: readonly E
       refresh();
       onClear();
     };
-    ask({ title: `${VERBS[verb].word} ${plural(able.length, "experiment")}?`, text: VERBS[verb].meaning, action: VERBS[verb].word, danger: verb === "kill", run, done: `${VERBS[verb].past}: ${able.map((experiment) => experiment.id).join(", ")}` });
+    ask({
+      title: `${VERBS[verb].word} ${plural(able.length, "experiment")}?`,
+      text: VERBS[verb].meaning,
+      action: VERBS[verb].word,
+      danger: verb === "kill",
+      run,
+      done: `${VERBS[verb].past}: ${able.map((experiment) => experiment.id).join(", ")}`,
+    });
   };
   const destroy = (): void => {
     const run = async (): Promise<void> => {
@@ -35,11 +48,20 @@ export function SelectionBar({ experiments, onClear }: { experiments: readonly E
       refresh();
       onClear();
     };
-    ask({ title: `Delete ${count}?`, text: "Their trials, metrics, logs and checkpoints are removed for good.", action: "Delete", danger: true, run, done: `${count} deleted` });
+    ask({
+      title: `Delete ${count}?`,
+      text: "Their trials, metrics, logs and checkpoints are removed for good.",
+      action: "Delete",
+      danger: true,
+      run,
+      done: `${count} deleted`,
+    });
   };
   const tensorboard = async (): Promise<void> => {
     try {
-      const answer = await post<{ tensorboard: InteractiveTask }>("/api/v1/tensorboards", { experimentIds: experiments.map((experiment) => experiment.id) });
+      const answer = await post<{ tensorboard: InteractiveTask }>("/api/v1/tensorboards", {
+        experimentIds: experiments.map((experiment) => experiment.id),
+      });
       say("TensorBoard is starting");
       void navigate(`/tasks/${answer.tensorboard.id}`);
     } catch (error) {
@@ -47,27 +69,78 @@ export function SelectionBar({ experiments, onClear }: { experiments: readonly E
     }
   };
   const tag = async (labels: readonly string[]): Promise<void> => {
-    await Promise.all(experiments.map((experiment) => setLabels(experiment.id, [...new Set([...(experiment.labels ?? []), ...labels])])));
+    await Promise.all(
+      experiments.map((experiment) =>
+        setLabels(experiment.id, [...new Set([...(experiment.labels ?? []), ...labels])]),
+      ),
+    );
     refresh();
   };
   const any = (test: (experiment: Experiment) => boolean): boolean => experiments.some(test);
   return (
     <div className="selection-bar">
       <b>{count} selected</b>
-      <button className="btn" onClick={() => void navigate(`/compare?experiments=${experiments.map((experiment) => experiment.id).join(",")}`)}>Compare</button>
-      <button className="btn" disabled={!any(VERBS.pause.possible)} onClick={() => act("pause")}>Pause</button>
-      <button className="btn" disabled={!any((experiment) => isPaused(experiment.state))} onClick={() => act("activate")}>Activate</button>
-      <button className="btn" onClick={() => setDialog("tag")}>Tag</button>
-      <button className="btn" onClick={() => setDialog("move")}>Move</button>
-      <button className="btn" disabled={!any(VERBS.archive.possible)} onClick={() => act("archive")}>Archive</button>
-      {any((experiment) => experiment.archived) && <button className="btn" onClick={() => act("unarchive")}>Unarchive</button>}
-      {offers("LaunchTensorboard") && <button className="btn" onClick={() => void tensorboard()}>TensorBoard</button>}
-      <button className="btn danger" disabled={!any(VERBS.kill.possible)} onClick={() => act("kill")}>Kill</button>
-      <button className="btn danger" disabled={!experiments.every((experiment) => isEnded(experiment.state))} onClick={destroy}>Delete</button>
+      <button
+        className="btn"
+        onClick={() =>
+          void navigate(`/compare?experiments=${experiments.map((experiment) => experiment.id).join(",")}`)
+        }
+      >
+        Compare
+      </button>
+      <button className="btn" disabled={!any(VERBS.pause.possible)} onClick={() => act("pause")}>
+        Pause
+      </button>
+      <button
+        className="btn"
+        disabled={!any((experiment) => isPaused(experiment.state))}
+        onClick={() => act("activate")}
+      >
+        Activate
+      </button>
+      <button className="btn" onClick={() => setDialog("tag")}>
+        Tag
+      </button>
+      <button className="btn" onClick={() => setDialog("move")}>
+        Move
+      </button>
+      <button className="btn" disabled={!any(VERBS.archive.possible)} onClick={() => act("archive")}>
+        Archive
+      </button>
+      {any((experiment) => experiment.archived) && (
+        <button className="btn" onClick={() => act("unarchive")}>
+          Unarchive
+        </button>
+      )}
+      {offers("LaunchTensorboard") && (
+        <button className="btn" onClick={() => void tensorboard()}>
+          TensorBoard
+        </button>
+      )}
+      <button className="btn danger" disabled={!any(VERBS.kill.possible)} onClick={() => act("kill")}>
+        Kill
+      </button>
+      <button
+        className="btn danger"
+        disabled={!experiments.every((experiment) => isEnded(experiment.state))}
+        onClick={destroy}
+      >
+        Delete
+      </button>
       <span className="grow" />
-      <button className="btn quiet" onClick={onClear}>Clear</button>
-      {dialog === "move" && <MoveDialog ids={experiments.map((experiment) => experiment.id)} onClose={() => setDialog(null)} onDone={refresh} />}
-      {dialog === "tag" && <TagDialog labels={[]} title={`Tag ${count}`} onClose={() => setDialog(null)} onSave={tag} />}
+      <button className="btn quiet" onClick={onClear}>
+        Clear
+      </button>
+      {dialog === "move" && (
+        <MoveDialog
+          ids={experiments.map((experiment) => experiment.id)}
+          onClose={() => setDialog(null)}
+          onDone={refresh}
+        />
+      )}
+      {dialog === "tag" && (
+        <TagDialog labels={[]} title={`Tag ${count}`} onClose={() => setDialog(null)} onSave={tag} />
+      )}
     </div>
   );
 }

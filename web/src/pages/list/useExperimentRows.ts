@@ -26,28 +26,47 @@ interface Rows {
 
 export function useExperimentRows(filter: ExperimentFilter): Rows {
   const question = JSON.stringify(filter);
-  const [seen, setSeen] = useState<{ question: string; stretches: readonly number[]; inView: readonly number[] }>({ question, stretches: [0], inView: [0] });
+  const [seen, setSeen] = useState<{ question: string; stretches: readonly number[]; inView: readonly number[] }>({
+    question,
+    stretches: [0],
+    inView: [0],
+  });
   const current = seen.question === question ? seen : { question, stretches: [0], inView: [0] };
   const answers = useQueries({
-    queries: current.stretches.map((stretch) => ({ ...experimentsQuery({ ...filter, offset: stretch * STRETCH, limit: STRETCH }), enabled: current.inView.includes(stretch) })),
+    queries: current.stretches.map((stretch) => ({
+      ...experimentsQuery({ ...filter, offset: stretch * STRETCH, limit: STRETCH }),
+      enabled: current.inView.includes(stretch),
+    })),
   });
   const total = answers.find((answer) => answer.data)?.data?.pagination.total ?? 0;
   const fresh = answers.map((answer) => answer.dataUpdatedAt).join();
   const rows = useMemo(() => {
     const all: Row[] = Array.from({ length: total }, (_, gap) => ({ gap }));
-    current.stretches.forEach((stretch, i) => answers[i]?.data?.experiments.forEach((row, at) => {
-      if (stretch * STRETCH + at < total) all[stretch * STRETCH + at] = row;
-    }));
+    current.stretches.forEach((stretch, i) =>
+      answers[i]?.data?.experiments.forEach((row, at) => {
+        if (stretch * STRETCH + at < total) all[stretch * STRETCH + at] = row;
+      }),
+    );
     return all;
   }, [fresh, total, question, current.stretches.length]);
   const loaded = useMemo(() => rows.filter((row) => !isGap(row)) as Experiment[], [rows]);
-  const onRange = useCallback((first: number, last: number) => {
-    const inView = [...new Set([0, Math.floor(first / STRETCH), Math.floor(last / STRETCH)])];
-    setSeen((before) => {
-      const known = before.question === question ? before : { question, stretches: [0], inView: [0] };
-      if (inView.join() === known.inView.join()) return before.question === question ? before : known;
-      return { question, inView, stretches: [...new Set([...known.stretches, ...inView])].sort((a, b) => a - b) };
-    });
-  }, [question]);
-  return { rows, loaded, total, isPending: answers[0]?.isPending ?? true, error: answers.find((answer) => answer.error)?.error, onRange };
+  const onRange = useCallback(
+    (first: number, last: number) => {
+      const inView = [...new Set([0, Math.floor(first / STRETCH), Math.floor(last / STRETCH)])];
+      setSeen((before) => {
+        const known = before.question === question ? before : { question, stretches: [0], inView: [0] };
+        if (inView.join() === known.inView.join()) return before.question === question ? before : known;
+        return { question, inView, stretches: [...new Set([...known.stretches, ...inView])].sort((a, b) => a - b) };
+      });
+    },
+    [question],
+  );
+  return {
+    rows,
+    loaded,
+    total,
+    isPending: answers[0]?.isPending ?? true,
+    error: answers.find((answer) => answer.error)?.error,
+    onRange,
+  };
 }

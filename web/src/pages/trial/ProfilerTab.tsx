@@ -10,16 +10,42 @@ import { Empty, ErrorNote, Panel, Segment } from "../../ui/parts";
 
 export function ProfilerTab({ trial }: { trial: Trial }): ReactNode {
   const theme = useTheme();
-  const groups = useMemo(() => [...new Set(metricIds([trial]).map(({ group }) => group))].filter((group) => group !== "training" && group !== "validation"), [trial]);
+  const groups = useMemo(
+    () =>
+      [...new Set(metricIds([trial]).map(({ group }) => group))].filter(
+        (group) => group !== "training" && group !== "validation",
+      ),
+    [trial],
+  );
   const [chosen, setChosen] = useState("");
   const group = groups.includes(chosen) ? chosen : (groups[0] ?? "");
   const metrics = useMemo(() => metricIds([trial]).filter((metric) => metric.group === group), [trial, group]);
   const drawn = useTrialSeries(trial.id, metrics, !isEnded(trial.state));
-  const inks = useMemo(() => [{ id: trial.id, label: `trial ${trial.id}`, color: colorAt(trial.id, theme) }], [trial.id, theme]);
-  if (!group) return <Panel><Empty title="This trial was not profiled"><p>Set <code>profiling: {"{enabled: true}"}</code> in the configuration to see utilisation, samples per second and data wait here.</p></Empty></Panel>;
+  const inks = useMemo(
+    () => [{ id: trial.id, label: `trial ${trial.id}`, color: colorAt(trial.id, theme) }],
+    [trial.id, theme],
+  );
+  if (!group)
+    return (
+      <Panel>
+        <Empty title="This trial was not profiled">
+          <p>
+            Set <code>profiling: {"{enabled: true}"}</code> in the configuration to see utilisation, samples per second
+            and data wait here.
+          </p>
+        </Empty>
+      </Panel>
+    );
   return (
     <div className="stack" style={{ gap: "var(--s3)" }}>
-      {groups.length > 1 && <Segment label="Group" value={group} options={groups.map((name) => [name, name] as const)} onChange={setChosen} />}
+      {groups.length > 1 && (
+        <Segment
+          label="Group"
+          value={group}
+          options={groups.map((name) => [name, name] as const)}
+          onChange={setChosen}
+        />
+      )}
       <ErrorNote error={drawn.error} />
       <MetricCharts metrics={metrics} series={drawn.series} isPending={drawn.isPending} trials={inks} />
     </div>
