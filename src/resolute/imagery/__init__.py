@@ -52,7 +52,7 @@ _WHERE = {
     "save_dataset": "formats.convert",
     "select": "selection",
     "show": "contact_sheet",
-    "statistics": "statistics",
+    "statistics": "summary",
     "tile_set": "tile",
     "write_coco": "coco",
     "xview_classes": "classes",

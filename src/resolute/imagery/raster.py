@@ -28,6 +28,7 @@ Pixels = NDArray[Any]
 # A JPEG that ends early is an error, not a grey area. The cache is small, since every block is read once.
 _GDAL_OPTIONS = {"GDAL_ERROR_ON_LIBJPEG_WARNING": "YES", "GDAL_CACHEMAX": 64, "GDAL_PAM_ENABLED": "NO"}
 _PNG = b"\x89PNG\r\n\x1a\n"
+_PNG_TAIL = 4096
 _NOT_FRAMES = frozenset({0xC4, 0xC8, 0xCC})
 
 # The reason of a failure is in the exception; GDAL and tifffile would print it a second time.
@@ -57,6 +58,7 @@ def open_raster(path: Path) -> Iterator[Raster]:
         if mapped is not None:
             yield mapped
             return
+        _check_end(path)
         with open_gdal(path) as dataset:
             yield _GdalRaster(dataset)
     except (RasterioError, OSError, cv2.error) as problem:
@@ -136,9 +138,19 @@ def _map(path: Path) -> _MappedRaster | None:
             offset, byte_order = page.dataoffsets[0], tiff.byteorder
         pixels = np.memmap(path, dtype=np.dtype(dtype).newbyteorder(byte_order), mode="r", offset=offset, shape=shape)
         return _MappedRaster(pixels)
-    except (tifffile.TiffFileError, ValueError, IndexError, KeyError, TypeError):
+    except (tifffile.TiffFileError, struct.error, ValueError, IndexError, KeyError, TypeError):
         # GDAL says better what is wrong with the file.
         return None
+
+
+def _check_end(path: Path) -> None:
+    """GDAL fills the rest of a PNG that ends early with black; its last chunk tells."""
+    with path.open("rb") as file:
+        if file.read(len(_PNG)) != _PNG:
+            return
+        file.seek(max(0, path.stat().st_size - _PNG_TAIL))
+        if b"IEND" not in file.read():
+            raise InvalidInput(unreadable(path, ValueError("the PNG has no end")))
 
 
 def _png_size(file: BinaryIO) -> tuple[int, int] | None:

@@ -11,7 +11,6 @@ import msgspec
 import numpy as np
 import rasterio
 from numpy.typing import NDArray
-from rasterio.transform import from_origin
 from rasterio.windows import Window as GdalWindow
 
 from resolute.domain.errors import InvalidInput
@@ -116,7 +115,7 @@ def _write_image(path: Path, scene: Scene, task: _ImageTask) -> None:
         "count": job.bands,
         "dtype": "uint8" if job.bits == 8 else "uint16",
         "crs": "EPSG:4326",
-        "transform": from_origin(west, north, PIXEL_DEGREES, PIXEL_DEGREES),
+        "transform": rasterio.Affine(PIXEL_DEGREES, 0, west, 0, -PIXEL_DEGREES, north),
         "interleave": "pixel",
         "photometric": "RGB" if job.bands < 8 else "MINISBLACK",
         "BIGTIFF": "IF_SAFER",
