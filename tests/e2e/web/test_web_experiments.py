@@ -70,6 +70,22 @@ def test_the_axis_can_count_steps_epochs_or_time(page: Page, work) -> None:
         expect(page.get_by_role("figure", name=f"loss by {name}")).to_be_visible()
 
 
+def test_pointing_at_a_curve_names_its_trial_and_a_click_opens_it(page: Page, work) -> None:
+    page.goto(f"experiments/{work.search}")
+    plot = page.get_by_role("figure", name="accuracy by step").locator(".u-over")
+    expect(page.get_by_role("figure", name="accuracy by step")).to_have_attribute("data-lines", "12")
+    box = plot.bounding_box()
+    assert box is not None
+
+    page.mouse.move(box["x"] + box["width"] * 0.1, box["y"] + box["height"] * 0.75)
+    expect(page.locator(".chart-tip")).to_contain_text("trial")
+    page.mouse.dblclick(box["x"] + box["width"] * 0.1, box["y"] + box["height"] * 0.75)
+    expect(page.get_by_role("heading", name="rate-search")).to_be_visible()
+    page.mouse.click(box["x"] + box["width"] * 0.1, box["y"] + box["height"] * 0.75)
+
+    expect(page.locator("h1")).to_contain_text("Trial")
+
+
 def test_a_curve_grows_while_it_is_looked_at(page: Page, work) -> None:
     experiment = work.start(steps=400, pause_s=0.05)
     page.goto(f"experiments/{experiment}")

@@ -104,12 +104,10 @@ export interface components {
         ArchiveResponse: {
             b64Tgz: string;
         };
-        /** @description One report of a batch; `metrics` is name to value. */
+        /** @description One report of a batch. */
         BatchedReport: {
             group: string;
-            metrics?: {
-                [key: string]: unknown;
-            };
+            metrics: components["schemas"]["Metrics"];
             reportTime?: string | null;
             stepsCompleted?: number;
             trialRunId?: number;
@@ -520,6 +518,11 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
             resourcePools: components["schemas"]["ResourcePool"][];
         };
+        GetSearcherEventsResponse: {
+            events: {
+                [key: string]: unknown;
+            }[];
+        };
         GetShellsResponse: {
             pagination: components["schemas"]["Pagination"];
             shells: components["schemas"]["InteractiveTask"][];
@@ -912,6 +915,13 @@ export interface components {
                 [key: string]: unknown;
             };
             runId?: number;
+        };
+        PostSearcherActionsRequest: {
+            actions?: {
+                [key: string]: unknown;
+            }[];
+            progress?: number | null;
+            upTo: number;
         };
         PostTaskLogsRequest: {
             logs?: components["schemas"]["PostedLog"][];
@@ -1504,6 +1514,11 @@ export interface components {
             username: string;
         };
         WorkspaceResponse: {
+            namespaceBindings: {
+                [key: string]: {
+                    [key: string]: unknown;
+                };
+            };
             workspace: components["schemas"]["Workspace"];
         };
         /** @enum {string} */

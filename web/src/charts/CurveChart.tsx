@@ -36,6 +36,7 @@ interface Painted {
 
 const X_LABEL: Record<XAxis, string> = { step: "step", epoch: "epoch", time: "time" };
 const REACH_PX = 36;
+const DOUBLE_CLICK_MS = 250;
 const NO_DATA: uPlot.AlignedData = [
   [0, 1],
   [0, 1],
@@ -76,15 +77,15 @@ export function CurveChart(props: Props): ReactNode {
     };
     const u = new uPlot(options, NO_DATA, element);
     plot.current = u;
-    const pick = (): void => {
+    const stopPicking = onSingleClick(u.over, () => {
       const id = painted.current.highlight;
       if (id) handlers.current.onPick?.(id);
-    };
-    u.over.addEventListener("click", pick);
+    });
     const resize = new ResizeObserver(() => u.setSize({ width: element.clientWidth, height }));
     resize.observe(element);
     return () => {
       resize.disconnect();
+      stopPicking();
       u.destroy();
       plot.current = null;
     };
@@ -112,6 +113,22 @@ export function CurveChart(props: Props): ReactNode {
       {tip && <ChartTip tip={tip} xAxis={xAxis} />}
     </figure>
   );
+}
+
+/** A click that is neither the end of a drag (zoom) nor the first half of a double click (reset). */
+function onSingleClick(element: HTMLElement, act: () => void): () => void {
+  let from = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const down = (event: MouseEvent): void => {
+    from = event.clientX;
+  };
+  const click = (event: MouseEvent): void => {
+    clearTimeout(timer);
+    if (event.detail === 1 && Math.abs(event.clientX - from) < 4) timer = setTimeout(act, DOUBLE_CLICK_MS);
+  };
+  element.addEventListener("mousedown", down);
+  element.addEventListener("click", click);
+  return () => clearTimeout(timer);
 }
 
 interface Tip {
