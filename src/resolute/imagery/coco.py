@@ -15,14 +15,14 @@ Number = int | float
 Segmentation = list[list[Number]] | dict[str, Any]
 
 
-class Image(msgspec.Struct, kw_only=True):
+class Image(msgspec.Struct, kw_only=True, gc=False):
     height: int
     width: int
     id: int
     file_name: str
 
 
-class Annotation(msgspec.Struct, kw_only=True):
+class Annotation(msgspec.Struct, kw_only=True, gc=False):
     """`bbox` is (x, y, width, height)."""
 
     iscrowd: int = 0

@@ -6,6 +6,7 @@ from pathlib import Path
 from resolute.domain.errors import InvalidInput, ResoluteError
 from resolute.imagery import coco, geojson
 from resolute.imagery.classes import ClassTable, xview_classes
+from resolute.imagery.collector import paused_collector
 from resolute.imagery.files import TIFF_SUFFIXES, existing_folder, list_images, make_folder
 from resolute.imagery.labels import SizedImage, convert, subset
 from resolute.imagery.raster import image_size
@@ -47,7 +48,8 @@ def convert_labels(job: ConvertJob) -> ConvertResult:
             f"No feature of {job.geojson_path} names an image of {job.images_dir}. "
             "Check that both belong together: features name images in `properties.image_id`."
         )
-    train, val = (subset(whole, order) for order in _split(whole, job, report))
+    with paused_collector():
+        train, val = (subset(whole, order) for order in _split(whole, job, report))
     make_folder(job.output_dir)
     paths = job.output_dir / "train.json", job.output_dir / "val.json"
     for dataset, path in zip((train, val), paths, strict=True):

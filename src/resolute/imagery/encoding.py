@@ -46,7 +46,8 @@ _SAMPLING = {
 
 
 def encode(rgb: NDArray[np.uint8], encoding: Encoding) -> memoryview:
-    bgr = cv2.cvtColor(rgb, cv2.COLOR_RGB2BGR) if rgb.flags.c_contiguous else np.ascontiguousarray(rgb[:, :, ::-1])
+    # OpenCV takes a window into a larger picture as it is; a copy by NumPy would cost more than the encoding.
+    bgr = cv2.cvtColor(rgb, cv2.COLOR_RGB2BGR)
     try:
         is_done, content = cv2.imencode(encoding.suffix, bgr, _parameters(encoding))
     except cv2.error as problem:

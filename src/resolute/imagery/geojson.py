@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resolute.domain.errors import InvalidInput, NotFound
+from resolute.imagery.collector import paused_collector
 from resolute.imagery.geometry import Boxes
 from resolute.imagery.report import Reason, Report
 
@@ -64,6 +65,11 @@ def read(path: Path, report: Report) -> Features:
 
 def parse(text: bytes, place: str, report: Report) -> Features:
     """Raises InvalidInput only when the whole file is of no use."""
+    with paused_collector():
+        return _parse(text, place, report)
+
+
+def _parse(text: bytes, place: str, report: Report) -> Features:
     try:
         found = msgspec.json.decode(text, type=_Collection).features
     except msgspec.ValidationError:

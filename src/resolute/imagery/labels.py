@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resolute.imagery.classes import ClassTable
-from resolute.imagery.coco import Annotation, Dataset, Image, number
+from resolute.imagery.coco import Annotation, Dataset, Image, Number, number
+from resolute.imagery.collector import paused_collector
 from resolute.imagery.geojson import Features, parse_bounds
 from resolute.imagery.geometry import Boxes, areas, ordered
 from resolute.imagery.report import Reason, Report
@@ -50,7 +51,8 @@ def convert(
     else:
         final = _fitted(straight, codes, images, keep, features, report)
     used = sorted(set(codes[is_image_kept].tolist()))
-    return _dataset(images, used, final, codes, categories, keep, table, is_parity=is_parity)
+    with paused_collector():
+        return _dataset(images, used, final, codes, categories, keep, table, is_parity=is_parity)
 
 
 def _fitted(
@@ -107,7 +109,7 @@ def _dataset(
     rows = rows[np.argsort(codes[rows], kind="stable")]
     sides = boxes[rows, 2:] - boxes[rows, :2]
     xywh = np.concatenate([boxes[rows, :2], sides], axis=1).tolist()
-    sizes = (sides[:, 0] * sides[:, 1]).tolist()
+    sizes = _areas(sides, is_parity=is_parity)
     columns = zip(ids[codes[rows]].tolist(), xywh, sizes, categories[rows].tolist(), strict=True)
     return Dataset(
         images=[
@@ -120,13 +122,18 @@ def _dataset(
             for code in used
         ],
         annotations=[
-            Annotation(
-                image_id=image_id, bbox=box, category_id=category, id=row, area=int(area) if is_parity else number(area)
-            )
+            Annotation(image_id=image_id, bbox=box, category_id=category, id=row, area=area)
             for row, (image_id, box, area, category) in enumerate(columns, 1)
         ],
         categories=table.categories(),
     )
+
+
+def _areas(sides: Boxes, *, is_parity: bool) -> list[Number]:
+    found = sides[:, 0] * sides[:, 1]
+    if is_parity or (found == np.trunc(found)).all():
+        return list(found.astype(np.int64).tolist())
+    return [number(area) for area in found.tolist()]
 
 
 def subset(dataset: Dataset, order: list[int]) -> Dataset:

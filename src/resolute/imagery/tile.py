@@ -13,6 +13,7 @@ import msgspec
 
 from resolute.domain.errors import InvalidInput
 from resolute.imagery import coco
+from resolute.imagery.collector import paused_collector
 from resolute.imagery.encoding import PARITY_ENCODING, Encoding
 from resolute.imagery.files import existing_folder, make_folder, write_atomic
 from resolute.imagery.grid import Grid, check_tiling, folder_names
@@ -81,7 +82,9 @@ def tile_set(job: TileJob, on_progress: Progress = lambda _: None) -> TileResult
         parts[index] = part
         report.merge(part.report)
         on_progress(1)
-    dataset = assemble(source, [parts[index] for index in range(len(tasks))], job.encoding.suffix, job.keeps_negatives)
+    ordered = [parts[index] for index in range(len(tasks))]
+    with paused_collector():
+        dataset = assemble(source, ordered, job.encoding.suffix, job.keeps_negatives)
     coco.write(dataset, job.output_dir / labels_name)
     return TileResult(
         images_dir,

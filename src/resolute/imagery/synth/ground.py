@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from resolute.imagery.geometry import Window
 
 _COARSE = 96
-_FINE_SIDE = 1024
+GRAIN_SIDE = 512
+"""Period of the grain, and the largest block that can be drawn at once."""
 _PALETTES = (
     ((92, 74, 52), (168, 142, 104), (206, 186, 148)),
     ((34, 52, 30), (84, 104, 58), (132, 140, 92)),
@@ -28,7 +29,7 @@ class Ground:
     roads: list[tuple[tuple[int, int], tuple[int, int], int]]
 
     def block(self, window: Window) -> NDArray[np.uint8]:
-        """The ground of a window, (height, width, 3)."""
+        """The ground of a window of at most `GRAIN_SIDE` pixels a side, as (height, width, 3)."""
         scale = 1.0 / _COARSE
         where = np.array([[scale, 0, window.x1 * scale], [0, scale, window.y1 * scale]])
         size = (window.width, window.height)
@@ -42,19 +43,19 @@ class Ground:
         return np.asarray(picture, dtype=np.uint8)
 
     def _grain(self, window: Window) -> NDArray[np.uint8]:
-        rows = np.arange(window.y1, window.y2) % _FINE_SIDE
-        columns = np.arange(window.x1, window.x2) % _FINE_SIDE
-        return np.take(np.take(self.fine, rows, axis=0), columns, axis=1)
+        # The grain repeats; twice its period lies ready, so that any window up to one period is a plain slice.
+        y, x = window.y1 % GRAIN_SIDE, window.x1 % GRAIN_SIDE
+        return self.fine[y : y + window.height, x : x + window.width]
 
 
 def make_ground(rng: np.random.Generator, width: int, height: int) -> Ground:
     coarse = rng.integers(20, 190, (height // _COARSE + 3, width // _COARSE + 3), dtype=np.uint8)
-    grain = rng.integers(0, 60, (_FINE_SIDE // 4, _FINE_SIDE // 4), dtype=np.uint8)
-    fine = cv2.resize(grain, (_FINE_SIDE, _FINE_SIDE), interpolation=cv2.INTER_LINEAR)
-    speckle = rng.integers(0, 12, (_FINE_SIDE, _FINE_SIDE), dtype=np.uint8)
+    grain = rng.integers(0, 60, (GRAIN_SIDE // 4, GRAIN_SIDE // 4), dtype=np.uint8)
+    fine = cv2.resize(grain, (GRAIN_SIDE, GRAIN_SIDE), interpolation=cv2.INTER_LINEAR)
+    speckle = rng.integers(0, 12, (GRAIN_SIDE, GRAIN_SIDE), dtype=np.uint8)
     fine = cv2.add(fine, speckle)
     roads = [_road(rng, width, height) for _ in range(int(rng.integers(1, 4)))]
-    return Ground(coarse, np.asarray(fine, dtype=np.uint8), _palette(rng), roads)
+    return Ground(coarse, np.tile(np.asarray(fine, dtype=np.uint8), (2, 2)), _palette(rng), roads)
 
 
 def _palette(rng: np.random.Generator) -> NDArray[np.uint8]:

@@ -23,7 +23,6 @@ from resolute.imagery.workers import Progress, run_all
 
 IMAGES_FOLDER = "train_images"
 LABELS_FILE = "xView_train.geojson"
-_BLOCK = 1024
 _LARGE = 8192
 _APPLE_DOUBLE = b"\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X        "
 
@@ -121,9 +120,8 @@ def _write_image(path: Path, scene: Scene, task: _ImageTask) -> None:
         "BIGTIFF": "IF_SAFER",
         **({"tiled": True, "blockxsize": 512, "blockysize": 512} if is_large else {}),
     }
-    side = _BLOCK if is_large else max(job.width, job.height)
     with rasterio.Env(GDAL_CACHEMAX=64), rasterio.open(path, "w", **profile) as target:
-        for window, picture in scene.blocks(side):
+        for window, picture in scene.blocks():
             area = GdalWindow(window.x1, window.y1, window.width, window.height)
             target.write(_as_bands(picture, job.bands, job.bits), window=area)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resolute.imagery.geometry import Window
-from resolute.imagery.synth.ground import Ground, make_ground
+from resolute.imagery.synth.ground import GRAIN_SIDE, Ground, make_ground
 from resolute.imagery.synth.shapes import Points, Shape
 
 _TRIES = 8
@@ -39,7 +39,7 @@ class Scene:
                 _draw(picture, thing, window)
         return picture
 
-    def blocks(self, side: int) -> Iterator[tuple[Window, NDArray[np.uint8]]]:
+    def blocks(self, side: int = GRAIN_SIDE) -> Iterator[tuple[Window, NDArray[np.uint8]]]:
         for y in range(0, self.height, side):
             for x in range(0, self.width, side):
                 window = Window(x, y, min(x + side, self.width), min(y + side, self.height))

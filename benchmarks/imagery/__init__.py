@@ -1,0 +1,1 @@
+"""Imagery beside its peers, in one run, as ratios."""
