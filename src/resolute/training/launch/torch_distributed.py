@@ -1,5 +1,7 @@
 """The launcher itself: parse, find the meeting point, fork the ranks, start them again when one was killed."""
 
+import contextlib
+import importlib
 import json
 import os
 import signal
@@ -50,6 +52,13 @@ def _load_torch() -> None:
     import torch.distributed
 
     torch.set_num_threads(1)
+    with contextlib.suppress(ImportError):
+        importlib.import_module("resolute.training.pytorch.session")
+        importlib.import_module("resolute.training.pytorch.trainer")
+    # The first optimizer step imports a great deal; done here, no rank has to. No backward pass: that starts threads.
+    weight = torch.nn.Parameter(torch.zeros(1))
+    weight.grad = torch.zeros(1)
+    torch.optim.Adam([weight]).step()
 
 
 def _allowed_restarts(asked: int | None, meeting: Rendezvous) -> int:
