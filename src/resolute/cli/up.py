@@ -1,5 +1,6 @@
 """`resolute up`: the platform in the foreground."""
 
+import gc
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
@@ -31,11 +32,22 @@ def up(
     allowed_host: Annotated[
         list[str] | None, typer.Option(help="Another name under which browsers may reach it; repeatable.")
     ] = None,
+    admin_password: Annotated[
+        str | None, typer.Option(envvar="RESOLUTE_ADMIN_PASSWORD", help="Password of admin, set while it has none.")
+    ] = None,
+    initial_password: Annotated[
+        str | None, typer.Option(envvar="RESOLUTE_INITIAL_PASSWORD", help="The same for all users without one.")
+    ] = None,
     warm: Annotated[bool, typer.Option(help="Keep a process with torch loaded, so that trials start at once.")] = True,
 ) -> None:
     """Run the platform in the foreground until Ctrl-C."""
     require(_NEEDED)
-    code = import_module("resolute.server.main").run(
+    # Nothing that is loaded now is ever garbage: looking for some would take a quarter of the start.
+    gc.disable()
+    server = import_module("resolute.server.main")
+    gc.freeze()
+    gc.enable()
+    code = server.run(
         host=host,
         port=port,
         home=home,
@@ -43,6 +55,8 @@ def up(
         db=db,
         stop_trials=stop_trials,
         allowed_hosts=tuple(allowed_host or ()),
+        admin_password=admin_password,
+        initial_password=initial_password,
         warm=warm,
     )
     raise typer.Exit(int(code or 0))

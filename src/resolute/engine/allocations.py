@@ -70,7 +70,9 @@ def rendezvous(platform: Platform, allocation_id: str, resources_id: str) -> Ren
 
 
 @dataclass(slots=True)
-class _Gathering:
+class Gathering:
+    """One round of one allocation."""
+
     wanted: int
     data: dict[str, Any] = field(default_factory=dict)
     done: threading.Event = field(default_factory=threading.Event)
@@ -82,21 +84,24 @@ class AllGather:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._gatherings: dict[str, _Gathering] = {}
+        self._rounds: dict[str, Gathering] = {}
 
-    def join(self, allocation_id: str, request_uuid: str, peers: int, data: Any) -> threading.Event:
+    def join(self, allocation_id: str, request_uuid: str, peers: int, data: Any) -> Gathering:
+        """Add a peer's value to the round that is open; a full round is over, and the next peer opens another.
+        A peer that repeats its request (same uuid) changes nothing while its round is open."""
         if peers < 1:
             raise InvalidInput(f"numPeers: {peers} must be at least 1.")
         with self._lock:
-            gathering = self._gatherings.setdefault(allocation_id, _Gathering(wanted=peers))
+            gathering = self._rounds.setdefault(allocation_id, Gathering(wanted=peers))
             gathering.data[request_uuid] = data
             if len(gathering.data) >= gathering.wanted:
                 gathering.done.set()
-            return gathering.done
+                del self._rounds[allocation_id]
+            return gathering
 
-    def result(self, allocation_id: str) -> list[Any]:
-        with self._lock:
-            gathering = self._gatherings.get(allocation_id)
-            if gathering is None or not gathering.done.is_set():
-                raise Unavailable(f"Not all peers of allocation {allocation_id} have answered yet.")
-            return list(gathering.data.values())
+
+def gathered(gathering: Gathering) -> list[Any]:
+    """All values of a round. Raises Unavailable while peers are missing."""
+    if not gathering.done.is_set():
+        raise Unavailable(f"{len(gathering.data)} of {gathering.wanted} peers have answered so far; ask again.")
+    return list(gathering.data.values())

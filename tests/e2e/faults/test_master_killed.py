@@ -25,7 +25,7 @@ def test_killing_the_master_fifty_times_costs_nothing(make_master, tmp_path: Pat
     record = tmp_path / "record"
     record.mkdir()
     dice = random.Random(7)
-    experiment = master.create(CONFIG.format(steps=900, record=record), "steady.py")
+    experiment = master.create(CONFIG.format(steps=400, record=record), "steady.py")
 
     ready = []
     for _ in range(KILLS):

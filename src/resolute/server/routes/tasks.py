@@ -163,13 +163,13 @@ async def allocation_all_gather(
     allocation_id: str, body: wire.AllocationAllGatherRequest, state: StateOf
 ) -> wire.AllocationAllGatherResponse:
     """Waits until every peer has sent its value and answers with all of them."""
-    done = state.gatherings.join(allocation_id, body.request_uuid, body.num_peers, body.data)
+    gathering = state.gatherings.join(allocation_id, body.request_uuid, body.num_peers, body.data)
     ends_at = time.monotonic() + GATHER_TIMEOUT_S
-    while not done.is_set():
+    while not gathering.done.is_set():
         if time.monotonic() > ends_at or state.watches.is_stopping:
             raise Unavailable(f"Not all {body.num_peers} peers of allocation {allocation_id} have answered in time.")
         await asyncio.sleep(_GATHER_LOOK_S)
-    return wire.AllocationAllGatherResponse(data=state.gatherings.result(allocation_id))
+    return wire.AllocationAllGatherResponse(data=engine.gathered(gathering))
 
 
 @router.post("/api/v1/allocations/{allocation_id}/ready")
