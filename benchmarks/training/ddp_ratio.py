@@ -103,11 +103,11 @@ def main() -> None:
     launcher = [sys.executable, "-m", "resolute.launch.torch_distributed", "--nproc", "2"]
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2", "--master_port=0"]
     rates: dict[str, list[float]] = {"ours": [], "bare": []}
-    for _ in range(3):
+    for _ in range(2):
         rates["bare"].append(measure(torchrun, "bare"))
         rates["ours"].append(measure(launcher, "ours"))
     mine, plain = max(rates["ours"]), max(rates["bare"])
-    print(f"ours {mine:,.0f} samples/s, torchrun {plain:,.0f} samples/s, ratio {mine / plain:.1%} (best of 3 each)")
+    print(f"ours {mine:,.0f} samples/s, torchrun {plain:,.0f} samples/s, ratio {mine / plain:.1%} (best of 2 each)")
 
 
 if __name__ == "__main__":
