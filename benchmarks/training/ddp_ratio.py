@@ -101,7 +101,7 @@ def measure(command: list[str], what: str) -> float:
 
 def main() -> None:
     launcher = [sys.executable, "-m", "resolute.launch.torch_distributed", "--nproc", "2"]
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2", "--master_port=0"]
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2", "--standalone"]
     rates: dict[str, list[float]] = {"ours": [], "bare": []}
     for _ in range(2):
         rates["bare"].append(measure(torchrun, "bare"))
