@@ -12,13 +12,23 @@ from typing import TYPE_CHECKING, Any
 from resolute.version import __version__
 
 if TYPE_CHECKING:
-    from resolute import client
+    from resolute import accelerate, client, huggingface, keras, lightning, pytorch
     from resolute.training.core import InvalidHparams, init
 
 _ATTRIBUTES = {"InvalidHparams": "resolute.training.core", "init": "resolute.training.core"}
-_MODULES = frozenset({"client"})
+_MODULES = frozenset({"accelerate", "client", "huggingface", "keras", "lightning", "pytorch"})
 
-__all__ = ["InvalidHparams", "__version__", "client", "init"]
+__all__ = [
+    "InvalidHparams",
+    "__version__",
+    "accelerate",
+    "client",
+    "huggingface",
+    "init",
+    "keras",
+    "lightning",
+    "pytorch",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -40,7 +40,6 @@ max_restarts: 2
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="checkpoints need determined.constants' model folder to be the gang's own")
 @pytest.mark.parametrize(
     ("entrypoint", "slots"),
     [

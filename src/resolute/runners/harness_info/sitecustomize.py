@@ -1,8 +1,9 @@
 """Run by the interpreter itself at the start of every Python process of a gang, when this folder is on PYTHONPATH.
 
-The Determined harness reads its info files from one fixed directory, which gangs on one machine would share. Here its
-readers are given the gang's own directory, named by RESOLUTE_INFO_DIR, as soon as the harness is imported. Works in
-any Python the harness supports; imports the standard library only; must never keep an interpreter from starting.
+The Determined harness reads its info files from one fixed directory, and copies the user's code from another, which
+gangs on one machine would share. Here it is given the gang's own: info files in RESOLUTE_INFO_DIR, code in the working
+directory, as soon as the harness is imported. Works in any Python the harness supports; imports the standard library
+only; must never keep an interpreter from starting.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from types import ModuleType
 from typing import Any
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-_MODULE = "determined._info"
+_INFO = "determined._info"
+_CONSTANTS = "determined.constants"
 _FILES = {
     "ClusterInfo": "cluster.json",
     "TrialInfo": "trial.json",
@@ -24,11 +26,11 @@ _FILES = {
 }
 
 
-class InfoFinder:
-    """Finds the harness's info module as Python would, and redirects it once it is loaded."""
+class HarnessFinder:
+    """Finds two modules of the harness as Python would, and redirects them once they are loaded."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name != _MODULE:
+        if name not in _REDIRECTS:
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is not None and spec.loader is not None:
@@ -36,13 +38,18 @@ class InfoFinder:
 
             def exec_module(module: ModuleType) -> None:
                 execute(module)
-                redirect(module)
+                _REDIRECTS[name](module)
 
             spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
 
 
-def redirect(module: ModuleType) -> None:
+def redirect_code(module: ModuleType) -> None:
+    """Checkpoints carry a copy of the user's code; it is where the process runs."""
+    module.MANAGED_TRAINING_MODEL_COPY = os.getcwd()  # type: ignore[attr-defined]
+
+
+def redirect_info(module: ModuleType) -> None:
     directory = os.environ.get("RESOLUTE_INFO_DIR", "")
     for class_name, file_name in _FILES.items():
         for method in ("_from_file", "_to_file"):
@@ -62,9 +69,10 @@ def run_next_sitecustomize() -> None:
         spec.loader.exec_module(module)
 
 
-if _MODULE in sys.modules:
-    redirect(sys.modules[_MODULE])
-else:
-    sys.meta_path.insert(0, InfoFinder())
+_REDIRECTS = {_INFO: redirect_info, _CONSTANTS: redirect_code}
+for _name, _redirect in _REDIRECTS.items():
+    if _name in sys.modules:
+        _redirect(sys.modules[_name])
+sys.meta_path.insert(0, HarnessFinder())
 
 run_next_sitecustomize()
