@@ -26,9 +26,12 @@ from resolute.imagery.geometry import Window
 
 Pixels = NDArray[Any]
 # A JPEG that ends early is an error, not a grey area. The cache is small, since every block is read once.
-_GDAL_OPTIONS = {"GDAL_ERROR_ON_LIBJPEG_WARNING": "YES", "GDAL_CACHEMAX": 64, "GDAL_PAM_ENABLED": "NO"}
+_GDAL_OPTIONS = {"GDAL_ERROR_ON_LIBJPEG_WARNING": "YES", "GDAL_CACHEMAX": 64 << 20, "GDAL_PAM_ENABLED": "NO"}
 _PNG = b"\x89PNG\r\n\x1a\n"
 _PNG_TAIL = 4096
+_STREAMS = ("PNG", "JPEG")
+"""Formats that can only be decoded from the top: up to some size that is done once, and windows are cut from it."""
+_WHOLE_PIXELS = 64_000_000
 _NOT_FRAMES = frozenset({0xC4, 0xC8, 0xCC})
 
 # The reason of a failure is in the exception; GDAL and tifffile would print it a second time.
@@ -98,6 +101,8 @@ def unreadable(path: Path, problem: Exception) -> str:
 
 
 class _MappedRaster:
+    """Pixels that lie in memory, or seem to."""
+
     def __init__(self, pixels: Pixels) -> None:
         self._pixels = pixels
         self.height, self.width, self.band_count = pixels.shape
@@ -116,8 +121,18 @@ class _GdalRaster:
         self.width, self.height = int(dataset.width), int(dataset.height)
         self.band_count = int(dataset.count)
         self.dtype = np.result_type(*dataset.dtypes)
+        is_stream = dataset.driver in _STREAMS and self.width * self.height <= _WHOLE_PIXELS
+        self._decoded: _MappedRaster | None = None
+        self._decodes_whole = is_stream
 
     def read(self, window: Window, bands: Sequence[int] | None = None) -> Pixels:
+        if not self._decodes_whole:
+            return self._read(window, bands)
+        if self._decoded is None:
+            self._decoded = _MappedRaster(self._read(Window(0, 0, self.width, self.height), None))
+        return self._decoded.read(window, bands)
+
+    def _read(self, window: Window, bands: Sequence[int] | None) -> Pixels:
         area = GdalWindow(window.x1, window.y1, window.width, window.height)
         planes = self._dataset.read(None if bands is None else list(bands), window=area)
         if len(planes) == 1:

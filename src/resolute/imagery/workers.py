@@ -44,7 +44,7 @@ def _in_processes(
     function: Callable[[Task], Result], tasks: Iterator[tuple[int, Task]], workers: int
 ) -> Iterator[tuple[int, Result]]:
     running: dict[Future[Result], int] = {}
-    with ProcessPoolExecutor(workers, mp_context=_context(), initializer=_start) as pool:
+    with ProcessPoolExecutor(workers, mp_context=_context(function.__module__), initializer=_start) as pool:
         try:
             while True:
                 for index, task in islice(tasks, workers * _AHEAD - len(running)):
@@ -71,10 +71,14 @@ def _start() -> None:
     cv2.setNumThreads(1)
 
 
-def _context() -> Any:
-    methods = multiprocessing.get_all_start_methods()
-    # Not fork: the progress bar and the libraries below have threads.
-    return multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+def _context(module: str) -> Any:
+    """Not fork: the progress bar and the libraries below have threads. Workers fork from a server that has imported
+    what they need, once for all of them."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([module])
+    return context
 
 
 def _chained(first: list[tuple[int, Task]], rest: Iterator[tuple[int, Task]]) -> Iterator[tuple[int, Task]]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from resolute.store.logs import FileLogs
 
 from resolute.domain.allocation import AllocationState
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
@@ -24,6 +23,7 @@ from resolute.engine.reports import report_checkpoint, report_metrics
 from resolute.runners.fake import FakeRunner
 from resolute.store.blobs import open_blobs
 from resolute.store.db import open_store
+from resolute.store.logs import FileLogs
 
 CONFIG = """
 name: test

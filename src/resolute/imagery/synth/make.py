@@ -120,7 +120,7 @@ def _write_image(path: Path, scene: Scene, task: _ImageTask) -> None:
         "BIGTIFF": "IF_SAFER",
         **({"tiled": True, "blockxsize": 512, "blockysize": 512} if is_large else {}),
     }
-    with rasterio.Env(GDAL_CACHEMAX=64), rasterio.open(path, "w", **profile) as target:
+    with rasterio.Env(GDAL_CACHEMAX=64 << 20), rasterio.open(path, "w", **profile) as target:
         for window, picture in scene.blocks():
             area = GdalWindow(window.x1, window.y1, window.width, window.height)
             target.write(_as_bands(picture, job.bands, job.bits), window=area)

@@ -1,7 +1,5 @@
 """Messages about checkpoints. Pure."""
 
-# ruff: noqa: RUF012  (pydantic copies defaults for every message)
-
 from resolute.spec.wire.base import Int64, JsonObject, Number, Request, Time, Wire
 from resolute.spec.wire.enums import CheckpointState
 from resolute.spec.wire.metrics import Metrics

@@ -1,7 +1,5 @@
 """Messages about the master itself, its nodes, slots and pools. Pure."""
 
-# ruff: noqa: RUF012  (pydantic copies defaults for every message)
-
 from resolute.spec.wire.base import JsonObject, Request, Time, Wire
 from resolute.spec.wire.enums import (
     ContainerState,

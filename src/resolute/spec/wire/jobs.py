@@ -1,7 +1,5 @@
 """Messages about the job queue and the history of slot use. Pure."""
 
-# ruff: noqa: RUF012  (pydantic copies defaults for every message)
-
 from resolute.spec.wire.base import Request, Time, Wire
 from resolute.spec.wire.cluster import QueueStats
 from resolute.spec.wire.enums import AggregationPeriod, JobState, JobType

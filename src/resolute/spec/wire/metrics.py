@@ -1,7 +1,5 @@
 """Messages about metrics: what is reported, and the series that charts draw. Pure."""
 
-# ruff: noqa: RUF012  (pydantic copies defaults for every message)
-
 from typing import Any
 
 from resolute.spec.wire.base import JsonObject, Number, Request, Time, Wire

@@ -1,7 +1,5 @@
 """Messages about registered models and webhooks. Pure. Only the lists exist so far; they are empty."""
 
-# ruff: noqa: RUF012  (pydantic copies defaults for every message)
-
 from resolute.spec.wire.base import JsonObject, Request, Time, Wire
 from resolute.spec.wire.enums import LogLevel
 from resolute.spec.wire.paging import Pagination

@@ -1,7 +1,5 @@
 """Messages about tasks, allocations and logs, and those a running task sends. Pure."""
 
-# ruff: noqa: RUF012  (pydantic copies defaults for every message)
-
 from resolute.spec.wire.base import Int64, JsonObject, Request, Time, Wire
 from resolute.spec.wire.cluster import Device
 from resolute.spec.wire.enums import LogLevel, TaskState, TaskType

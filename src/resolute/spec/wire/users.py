@@ -1,7 +1,5 @@
 """Messages about people: login, accounts, tokens, settings. Pure."""
 
-# ruff: noqa: RUF012  (pydantic copies defaults for every message)
-
 from resolute.spec.wire.base import Request, Time, Wire
 from resolute.spec.wire.enums import TokenType
 from resolute.spec.wire.paging import Pagination

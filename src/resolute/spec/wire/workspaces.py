@@ -1,7 +1,5 @@
 """Messages about workspaces, projects and templates. Pure."""
 
-# ruff: noqa: RUF012  (pydantic copies defaults for every message)
-
 from resolute.spec.wire.base import JsonObject, Request, Time, Wire
 from resolute.spec.wire.enums import ColumnLocation, ColumnType, WorkspaceState
 from resolute.spec.wire.paging import Pagination
