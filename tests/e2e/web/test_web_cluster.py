@@ -1,5 +1,7 @@
 """Queue, cluster, workspaces, people."""
 
+import re
+
 from playwright.sync_api import Page, expect
 
 
@@ -13,11 +15,9 @@ def test_a_waiting_job_can_be_moved_ahead(page: Page, work) -> None:
     page.get_by_role("button", name="Move job-d up").click()
 
     expect(page.get_by_text("The queue was changed")).to_be_visible()
-    names = table.get_by_role("row").all_inner_texts()
-    place = {letter: next(i for i, text in enumerate(names) if f"job-{letter}" in text) for letter in "cd"}
+    expect(table).to_contain_text(re.compile("job-d.*job-c", re.DOTALL))
     for job in jobs:
         work.master.call("POST", f"/api/v1/experiments/{job}/kill")
-    assert place["d"] < place["c"]
 
 
 def test_the_cluster_shows_who_uses_which_slot(page: Page, work) -> None:
