@@ -170,14 +170,14 @@ def _write_tile(
 
 
 def _bands(windows: list[Window], raster: Raster, band_count: int) -> Iterator[tuple[Window, list[int]]]:
-    """Neighbouring windows of one row read together, as many as fit into the memory for one read."""
+    """Windows of one row that touch are read together, as many as fit into the memory for one read."""
     limit = max(1, _BAND_BYTES // (band_count * raster.dtype.itemsize))
     group: list[int] = []
     for place, window in enumerate(windows):
         if group:
             first = windows[group[0]]
-            is_same_row = window.y1 == first.y1
-            if not is_same_row or (window.x2 - first.x1) * first.height > limit:
+            is_next = window.y1 == first.y1 and window.x1 <= windows[group[-1]].x2
+            if not is_next or (window.x2 - first.x1) * first.height > limit:
                 yield _around(windows, group), group
                 group = []
         group.append(place)

@@ -2,12 +2,15 @@
 
 import json
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
+import rasterio
 
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.imagery import coco
@@ -348,3 +351,37 @@ def test_a_report_is_json(synthetic: SynthResult) -> None:
     found = check_labels(synthetic.geojson_path, synthetic.images_dir)
 
     assert json.loads(json.dumps(found.report.as_dict()))["empty_bounds"]["count"] == 2
+
+
+HUGE = """
+import resource, sys
+from pathlib import Path
+from resolute.imagery.tile import TileJob, tile_set
+
+folder = Path(sys.argv[1])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+done = tile_set(TileJob(image_dir=folder, labels_path=folder / "set.json", output_dir=folder / "out", workers=1))
+print(done.images, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+def test_memory_does_not_grow_with_the_image(tmp_path: Path) -> None:
+    side = 60_000
+    shape = {"width": side, "height": side, "count": 3, "dtype": "uint8", "photometric": "RGB", "interleave": "pixel"}
+    blocks = {"tiled": True, "blockxsize": 512, "blockysize": 512, "BIGTIFF": "YES", "SPARSE_OK": "TRUE"}
+    place = {"crs": "EPSG:4326", "transform": rasterio.Affine(1e-6, 0, 0, 0, -1e-6, 0)}
+    with rasterio.open(tmp_path / "huge.tif", "w", driver="GTiff", **shape, **blocks, **place):
+        pass
+    boxes = [[n * 180 + 50, (n * 7919) % (side - 100) + 50, 20, 20] for n in range(330)]
+    dataset = coco.Dataset(
+        images=[coco.Image(height=side, width=side, id=1, file_name="huge.tif")],
+        annotations=[coco.Annotation(image_id=1, bbox=b, category_id=0, id=n, area=400) for n, b in enumerate(boxes)],
+        categories=[coco.Category(id=0, name="a")],
+    )
+    coco.write(dataset, tmp_path / "set.json")
+
+    out = subprocess.run([sys.executable, "-c", HUGE, str(tmp_path)], capture_output=True, text=True, check=True).stdout
+
+    tiles, grown_megabytes = map(int, out.split())
+    assert tiles >= 330
+    assert grown_megabytes < 250

@@ -118,10 +118,10 @@ def _write_image(path: Path, scene: Scene, task: _ImageTask) -> None:
         "interleave": "pixel",
         "photometric": "RGB" if job.bands < 8 else "MINISBLACK",
         "BIGTIFF": "IF_SAFER",
-        **({"tiled": True, "blockxsize": 512, "blockysize": 512} if is_large else {}),
+        **({"tiled": True, "blockxsize": 512, "blockysize": 512} if is_large else {"blockysize": 64}),
     }
     with rasterio.Env(GDAL_CACHEMAX=64 << 20), rasterio.open(path, "w", **profile) as target:
-        for window, picture in scene.blocks():
+        for window, picture in scene.blocks() if is_large else scene.bands():
             area = GdalWindow(window.x1, window.y1, window.width, window.height)
             target.write(_as_bands(picture, job.bands, job.bits), window=area)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 import cv2
 import numpy as np
@@ -39,11 +40,18 @@ class Scene:
                 _draw(picture, thing, window)
         return picture
 
-    def blocks(self, side: int = GRAIN_SIDE) -> Iterator[tuple[Window, NDArray[np.uint8]]]:
-        for y in range(0, self.height, side):
-            for x in range(0, self.width, side):
-                window = Window(x, y, min(x + side, self.width), min(y + side, self.height))
+    def blocks(self) -> Iterator[tuple[Window, NDArray[np.uint8]]]:
+        """The whole scene in squares, row by row."""
+        for y in range(0, self.height, GRAIN_SIDE):
+            for x in range(0, self.width, GRAIN_SIDE):
+                window = Window(x, y, min(x + GRAIN_SIDE, self.width), min(y + GRAIN_SIDE, self.height))
                 yield window, self.block(window)
+
+    def bands(self) -> Iterator[tuple[Window, NDArray[np.uint8]]]:
+        """The whole scene in strips as wide as it is, which strips on disk take at once."""
+        for _, row in groupby(self.blocks(), key=lambda pair: pair[0].y1):
+            windows, pictures = zip(*row, strict=True)
+            yield Window(0, windows[0].y1, self.width, windows[0].y2), np.concatenate(pictures, axis=1)
 
 
 def make_scene(
