@@ -59,14 +59,14 @@ def create_experiment(
     external_id: str | None = None,
     overrides: Sequence[str] = (),
 ) -> CreatedExperiment:
-    """Check everything first; only then is anything stored."""
+    """Check everything first; only then is anything stored. A fork without files of its own has its parent's."""
+    if parent_id is not None and context is None:
+        context = _context_of(platform, parent_id)
     parsed = _parse(platform, config_text, template=template, overrides=overrides)
     if not unmanaged:
         _check_runnable(parsed.resolved, context)
     with platform.store.read() as tx:
         project = _project_for(tx, parsed.resolved, project_id)
-        if parent_id is not None:
-            tx.experiments.get(parent_id)
     experiment = _new_experiment(platform, parsed, user, project, config_text)
     experiment = replace(experiment, parent_id=parent_id, unmanaged=unmanaged, external_id=external_id)
     searcher = _new_search(platform, parsed.resolved)
@@ -95,6 +95,12 @@ def _parse(platform: Platform, text: str, *, template: str | None, overrides: Se
         seed=secrets.randbelow(2**31),
         name=f"experiment-{secrets.token_hex(3)}",
     )
+
+
+def _context_of(platform: Platform, experiment_id: int) -> bytes | None:
+    with platform.store.read() as tx:
+        context_id = tx.experiments.get(experiment_id).context_id
+        return tx.contexts.get(context_id) if context_id else None
 
 
 def _new_search(platform: Platform, config: dict[str, Any]) -> Searcher:

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
-from resolute.domain.errors import InvalidInput, NotFound
+from resolute.domain.errors import InvalidInput, NotFound, Unavailable
 
 TIFF_SUFFIXES = frozenset({".tif", ".tiff"})
 IMAGE_SUFFIXES = TIFF_SUFFIXES | {".png", ".jpg", ".jpeg"}
@@ -56,15 +57,18 @@ def write_atomic(path: Path, content: bytes | memoryview) -> None:
 def write_in_place(path: str, content: bytes | memoryview) -> None:
     """`write_atomic` for a folder that is known to exist; the fast way for very many small files."""
     beside = f"{path}.{os.getpid()}.part"
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     try:
-        _write_all(descriptor, content)
-    except BaseException:
-        os.close(descriptor)
-        os.unlink(beside)
-        raise
-    os.close(descriptor)
-    os.replace(beside, path)
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+        try:
+            _write_all(descriptor, content)
+        finally:
+            os.close(descriptor)
+        os.replace(beside, path)
+    except OSError as problem:
+        with suppress(OSError):
+            os.unlink(beside)
+        # Not a fault of the input: it stops the whole run, where an unreadable image would not.
+        raise Unavailable(f"{path} cannot be written: {problem.strerror}. Make room, then run it again.") from problem
 
 
 def _write_all(descriptor: int, content: bytes | memoryview) -> None:

@@ -6,7 +6,7 @@ What is done is skipped; a file that cannot be read is reported and does not sto
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from resolute.domain.errors import InvalidInput, ResoluteError
+from resolute.domain.errors import InvalidInput, NotFound
 from resolute.imagery.encoding import Encoding, PictureFormat, encode
 from resolute.imagery.files import TIFF_SUFFIXES, list_images, make_folder, write_atomic
 from resolute.imagery.geometry import Window
@@ -74,6 +74,6 @@ def _convert(task: _Task) -> str | None:
         with open_raster(task.source) as raster:
             pixels = raster.read(Window(0, 0, raster.width, raster.height), rendering.bands)
             write_atomic(task.target, encode(render(pixels, rendering), task.encoding))
-    except (ResoluteError, OSError) as problem:
+    except (InvalidInput, NotFound) as problem:
         return str(problem)
     return None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from resolute.domain.errors import ResoluteError
+from resolute.domain.errors import InvalidInput, NotFound
 from resolute.imagery.coco import Annotation, Segmentation
 from resolute.imagery.encoding import Encoding, encode
 from resolute.imagery.files import write_in_place
@@ -62,8 +62,8 @@ def tile_image(task: ImageTask) -> TiledImage:
     try:
         with open_raster(task.path) as raster:
             _tile(raster, task, result)
-    except (ResoluteError, OSError) as problem:
-        missing = not task.path.exists()
+    except (InvalidInput, NotFound) as problem:
+        missing = isinstance(problem, NotFound)
         failed = TiledImage(task.stem)
         failed.report.add(Reason.IMAGE_NOT_FOUND if missing else Reason.IMAGE_UNREADABLE, str(problem))
         return failed

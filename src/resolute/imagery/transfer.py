@@ -7,6 +7,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +17,7 @@ import obstore
 from obstore.exceptions import BaseError, NotFoundError, PermissionDeniedError, UnauthenticatedError
 from obstore.store import LocalStore, ObjectStore, from_url
 
-from resolute.domain.errors import Forbidden, InvalidInput, NotFound, ResoluteError, Unavailable
+from resolute.domain.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from resolute.imagery import manifest as manifests
 from resolute.imagery.files import existing_folder, make_folder
 from resolute.imagery.manifest import MANIFEST, PARTIAL, StoredFile
@@ -78,10 +79,6 @@ def pull(url: str, folder: Path, *, workers: int = 16, on_progress: Progress = l
             on_progress(1)
             _count(result, outcome)
         return result
-
-
-def count_files(folder: Path) -> int:
-    return len(manifests.files_of(existing_folder(folder)))
 
 
 _Outcome = tuple[StoredFile, bool] | str
@@ -183,24 +180,17 @@ def _open(url: str, *, is_writing: bool) -> ObjectStore:
     return from_url(url, **options)
 
 
-class _explained:
+@contextmanager
+def _explained(url: str) -> Iterator[None]:
     """Turns what a store says into our own errors, with the address."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, _kind: object, problem: BaseException | None, _trace: object) -> None:
-        if problem is None or isinstance(problem, ResoluteError):
-            return
-        if isinstance(problem, (PermissionDeniedError, UnauthenticatedError)):
-            raise Forbidden(f"{self._url} refuses these credentials: {_first_line(problem)}.") from problem
-        if isinstance(problem, (NotFoundError, FileNotFoundError)):
-            raise NotFound(f"{self._url} is not there: {_first_line(problem)}. Create the bucket first.") from problem
-        if isinstance(problem, (BaseError, OSError)):
-            raise Unavailable(f"{self._url} does not answer as it should: {_first_line(problem)}.") from problem
+    try:
+        yield
+    except (PermissionDeniedError, UnauthenticatedError) as problem:
+        raise Forbidden(f"{url} refuses these credentials: {_first_line(problem)}.") from problem
+    except (NotFoundError, FileNotFoundError) as problem:
+        raise NotFound(f"{url} is not there: {_first_line(problem)}. Create the bucket first.") from problem
+    except (BaseError, OSError) as problem:
+        raise Unavailable(f"{url} does not answer as it should: {_first_line(problem)}.") from problem
 
 
 def _first_line(problem: BaseException) -> str:

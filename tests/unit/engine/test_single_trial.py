@@ -370,3 +370,12 @@ def archive(files: dict[str, str]) -> bytes:
             member.size = len(text.encode())
             tar.addfile(member, io.BytesIO(text.encode()))
     return target.getvalue()
+
+
+def test_a_fork_without_files_has_its_parents(world) -> None:
+    parent = world.create(CONFIG, context=archive({"train.py": "print(1)"}))
+
+    fork = world.create(CONFIG, parent_id=parent.id)
+
+    assert fork.context_id == parent.context_id
+    assert fork.parent_id == parent.id

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from resolute.domain.errors import InvalidInput, NotFound
+from resolute.domain.errors import InvalidInput, NotFound, Unavailable
 from resolute.imagery import coco
 from resolute.imagery.check import check_dataset
 from resolute.imagery.coco import Annotation, Category, Dataset, Image
+from resolute.imagery.files import list_images, write_in_place
 from resolute.imagery.report import EXAMPLES_KEPT, MEANING, Effect, Reason, Report
 from resolute.imagery.selection import Selection, select
 from resolute.imagery.summary import statistics
@@ -201,3 +202,29 @@ def test_check_finds_nothing_in_a_sound_set() -> None:
     check_dataset(small_set(label(1), label(2, kind=5)), report)
 
     assert not report
+
+
+def test_a_place_that_cannot_be_written_stops_the_run_with_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+
+    with pytest.raises(Unavailable, match="cannot be written: Not a directory. Make room"):
+        write_in_place(str(tmp_path / "file" / "tile.jpg"), b"x")
+
+
+def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+
+    with pytest.raises(Unavailable):
+        write_in_place(str(tmp_path / "taken"), b"x")
+
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+def test_images_come_by_number_and_litter_apart(tmp_path: Path) -> None:
+    for name in ("10.tif", "9.TIF", "b.tif", "._9.tif", "note.txt"):
+        (tmp_path / name).touch()
+
+    images, litter = list_images(tmp_path)
+
+    assert [path.name for path in images] == ["9.TIF", "10.tif", "b.tif"]
+    assert [path.name for path in litter] == ["._9.tif"]

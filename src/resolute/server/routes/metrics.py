@@ -46,7 +46,7 @@ def get_trial_series(
     """Several metrics at once, each thinned to `maxPoints` so that peaks stay."""
     with platform.store.read() as tx:
         tx.trials.get(trial_id)
-        series = _series_of(tx, trial_id, group, name, max_points, since)
+        series = _series_of(tx, [trial_id], group, name, max_points, since)
     return wire.SeriesResponse(series=[series_message(each) for each in series])
 
 
@@ -65,20 +65,22 @@ def get_experiment_series(
     with platform.store.read() as tx:
         tx.experiments.get(experiment_id)
         ids = trial_ids or _best_trials(tx, experiment_id, max_trials)
-        series = [s for trial_id in ids for s in _series_of(tx, trial_id, group, name, max_points, since)]
+        series = _series_of(tx, ids, group, name, max_points, since)
     return wire.SeriesResponse(series=[series_message(each) for each in series])
 
 
 def _series_of(
-    tx: Transaction, trial_id: int, groups: list[str], names: list[str], max_points: int, since: int | None
+    tx: Transaction, trial_ids: list[int], groups: list[str], names: list[str], max_points: int, since: int | None
 ) -> list[Series]:
     known = [
         (group, name)
-        for group, name in tx.metrics.names([trial_id])
+        for group, name in tx.metrics.names(trial_ids)
         if (not groups or group in groups) and (not names or name in names)
     ]
     found = (
-        tx.metrics.series(trial_id, group, name, max_points=max_points, since_steps=since) for group, name in known
+        tx.metrics.series(trial_id, group, name, max_points=max_points, since_steps=since)
+        for trial_id in trial_ids
+        for group, name in known
     )
     return [series for series in found if series.steps]
 

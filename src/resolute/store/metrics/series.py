@@ -105,6 +105,9 @@ class SeriesCache:
     def __init__(self, budget: int = CACHE_BYTES) -> None:
         self._budget = budget
         self._entries: OrderedDict[Key, Cached] = OrderedDict()
+        self._sizes: dict[Key, int] = {}
+        """Bytes of each entry when it was last put; entries grow in place."""
+        self._size = 0
         self._guard = threading.Lock()
         self._loading = [threading.Lock() for _ in range(16)]
 
@@ -124,10 +127,11 @@ class SeriesCache:
         with self._guard:
             self._entries[key] = entry
             self._entries.move_to_end(key)
-            size = sum(item.points.nbytes for item in self._entries.values())
-            while size > self._budget:
-                _, dropped = self._entries.popitem(last=False)
-                size -= dropped.points.nbytes
+            self._size += entry.points.nbytes - self._sizes.get(key, 0)
+            self._sizes[key] = entry.points.nbytes
+            while self._size > self._budget:
+                oldest, _ = self._entries.popitem(last=False)
+                self._size -= self._sizes.pop(oldest)
 
     def __len__(self) -> int:
         return len(self._entries)
