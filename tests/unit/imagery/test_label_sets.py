@@ -207,7 +207,7 @@ def test_check_finds_nothing_in_a_sound_set() -> None:
 def test_a_place_that_cannot_be_written_stops_the_run_with_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
 
-    with pytest.raises(Unavailable, match="cannot be written: Not a directory. Make room"):
+    with pytest.raises(Unavailable, match=r"cannot be written: Not a directory. Make room"):
         write_in_place(str(tmp_path / "file" / "tile.jpg"), b"x")
 
 
