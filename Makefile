@@ -37,13 +37,14 @@ $(VENV)/.ready: $(VENV)/bin/uv requirements/dev.txt pyproject.toml
 	$(BIN)/uv pip sync --quiet --python .venv-peers/bin/python requirements/peers.txt
 	@touch $@
 
+# `npm install` and not `npm ci`: the latter refuses a lock without the native parts of other platforms.
 STATIC := src/resolute/server/static
 WEB_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print)
 
 ui: $(STATIC)/.ready ## build the web UI into the package
 
 $(STATIC)/.ready: $(VENV)/.ready $(WEB_SOURCES)
-	cd web && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --no-audit --no-fund --silent && PATH="$(CURDIR)/$(BIN):$$PATH" npm run --silent build
+	cd web && PATH="$(CURDIR)/$(BIN):$$PATH" npm install --no-save --no-audit --no-fund --silent && PATH="$(CURDIR)/$(BIN):$$PATH" npm run --silent build
 	@touch $@
 
 # Browser tests need a Chromium. It is installed where we may, and the tests say that they are skipped where we may not.
