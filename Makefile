@@ -78,11 +78,12 @@ format: setup ## format the code
 	$(BIN)/ruff format src tests benchmarks examples
 	$(BIN)/ruff check --fix-only --quiet src tests benchmarks examples
 
-check: setup ## format, lint, types, layers, unit tests
+check: setup ui ## format, lint, types, layers, unit tests
 	$(BIN)/ruff format --check --quiet src tests benchmarks examples
 	$(BIN)/ruff check --quiet src tests benchmarks examples
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
+	cd web && PATH="$(CURDIR)/$(BIN):$$PATH" npm run --silent check
 	$(BIN)/pytest -q -n 2 tests/unit
 
 test: setup .venv-judge/.ready ui browser ## everything, from nothing
