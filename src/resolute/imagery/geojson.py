@@ -81,18 +81,16 @@ def _parse(text: bytes, place: str, report: Report) -> Features:
 
 def parse_bounds(features: Features, report: Report) -> tuple[Boxes, NDArray[np.bool_]]:
     """Boxes as corners, and which rows have one. Rows without are (0, 0, 0, 0) and are in the report."""
-    boxes = np.zeros((len(features), 4))
     texts = features.bounds
-    rows = [row for row, text in enumerate(texts) if isinstance(text, str) and text.count(",") == 3]
+    has_box = np.array([type(text) is str and text.count(",") == 3 for text in texts], dtype=bool)
+    boxes = np.zeros((len(features), 4))
+    likely = texts if has_box.all() else [texts[row] for row in np.flatnonzero(has_box).tolist()]
     try:
-        joined = ",".join([texts[row] for row in rows])  # type: ignore[misc]
-        numbers = msgspec.json.decode(f"[{joined}]", type=list[float])
-        good = np.array(rows, dtype=np.int64)
-        boxes[good] = np.array(numbers).reshape(-1, 4)
+        # One JSON array of all numbers: strict, and many times faster than splitting each text.
+        numbers = msgspec.json.decode(f"[{','.join(likely)}]", type=list[float])  # type: ignore[arg-type]
+        boxes[has_box] = np.array(numbers).reshape(-1, 4)
     except (msgspec.DecodeError, ValueError):
-        rows = []
-    has_box = np.zeros(len(features), dtype=bool)
-    has_box[rows] = True
+        has_box[:] = False
     for row in np.flatnonzero(~has_box).tolist():
         box = _parse_one(features, row, report)
         if box is not None:
