@@ -22,12 +22,13 @@ FINAL = ("STATE_COMPLETED", "STATE_ERROR", "STATE_CANCELED")
 class Master:
     """Real processes throughout: `kill` is SIGKILL, and trials live on."""
 
-    def __init__(self, home: Path, *, slots: int = 2, warm: bool = True) -> None:
+    def __init__(self, home: Path, *, slots: int = 2, warm: bool = True, db: str | None = None) -> None:
         self.home = home
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.output = Path(tempfile.mkdtemp()) / "master.log"
         self._options = ["--slots", str(slots), "--warm" if warm else "--no-warm"]
+        self._options += ["--db", db] if db else []
         self._process: subprocess.Popen[bytes] | None = None
         self._token = ""
 
