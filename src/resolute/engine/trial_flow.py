@@ -13,6 +13,7 @@ from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.experiment import END_OF, Experiment, ExperimentState
 from resolute.domain.log import LogLevel
 from resolute.domain.task import Task, TaskType
+from resolute.domain.trial import END_OF as TRIAL_END_OF
 from resolute.domain.trial import Trial, TrialState
 from resolute.engine.bus import Bus
 from resolute.engine.ports import Transaction
@@ -127,17 +128,9 @@ def stop_trial(flow: Flow, trial: Trial, state: TrialState, *, reason: str = "")
     allocation = live_allocation(flow, trial)
     leave: Callable[[Flow, Allocation], bool] = kill_allocation if state is TrialState.STOPPING_KILLED else ask_to_leave
     if allocation is None or leave(flow, allocation):
-        return end_trial(flow, trial, _END[state], reason=reason)
+        return end_trial(flow, trial, TRIAL_END_OF[state], reason=reason)
     flow.publish(f"trial/{trial.id}", f"experiment/{trial.experiment_id}")
     return trial
-
-
-_END = {
-    TrialState.STOPPING_COMPLETED: TrialState.COMPLETED,
-    TrialState.STOPPING_CANCELED: TrialState.CANCELED,
-    TrialState.STOPPING_KILLED: TrialState.CANCELED,
-    TrialState.STOPPING_ERROR: TrialState.ERROR,
-}
 
 
 def end_trial(flow: Flow, trial: Trial, state: TrialState, *, reason: str = "") -> Trial:
