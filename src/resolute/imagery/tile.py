@@ -23,9 +23,6 @@ from resolute.imagery.tile_assembly import assemble
 from resolute.imagery.tile_image import ImageTask, TiledImage, tile_image
 from resolute.imagery.workers import Progress, run_all
 
-_PART_PIXELS = 400_000_000
-"""An image beyond this is cut into parts, so that several processes share it."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class TileJob:
@@ -43,6 +40,8 @@ class TileJob:
     is_parity: bool = False
     is_overwriting: bool = False
     workers: int | None = None
+    part_pixels: int = 400_000_000
+    """An image beyond this is cut into parts, so that several processes share it."""
 
     def __post_init__(self) -> None:
         check_tiling(self.slice_size, self.overlap_ratio)
@@ -138,7 +137,7 @@ def _tasks(
 
 def _part_count(job: TileJob, image: coco.Image) -> int:
     rows = len(Grid(max(image.width, 1), max(image.height, 1), job.slice_size, job.overlap_ratio).rows)
-    return max(1, min(rows, image.width * image.height // _PART_PIXELS))
+    return max(1, min(rows, image.width * image.height // job.part_pixels))
 
 
 def _check_source(source: coco.Dataset, report: Report) -> None:

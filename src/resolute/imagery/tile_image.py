@@ -78,7 +78,7 @@ def _tile(raster: Raster, task: ImageTask, result: TiledImage) -> None:
     grid = Grid(raster.width, raster.height, task.slice_size, task.overlap_ratio)
     part, parts = task.part
     rows = len(grid.rows) * part // parts, len(grid.rows) * (part + 1) // parts
-    labels, kept = _labels(task, grid, rows, result.report if is_first_part else Report())
+    labels, kept = _labels(task, grid, rows, result.report)
     first = rows[0] * len(grid.columns)
     result.windows = [grid.window(row, column) for row in range(*rows) for column in range(len(grid.columns))]
     result.labels = TileLabels(labels.tile - first, labels.label, labels.boxes, labels.areas, labels.too_small)
@@ -89,7 +89,8 @@ def _tile(raster: Raster, task: ImageTask, result: TiledImage) -> None:
 
 
 def _labels(task: ImageTask, grid: Grid, rows: tuple[int, int], report: Report) -> tuple[TileLabels, list[Annotation]]:
-    boxes, kept = _usable(task, grid, report)
+    # Every part sees all labels of the image; what is wrong with them is counted by the first.
+    boxes, kept = _usable(task, grid, report if task.part[0] == 0 else Report())
     # A polygon's own area decides, later, when it has been cut.
     ratios = np.array([0.0 if has_polygons(a) else task.min_area_ratio for a in kept])
     labels = assign(boxes, grid, ratios, rows=rows, is_parity=task.is_parity)

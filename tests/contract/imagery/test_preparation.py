@@ -221,6 +221,20 @@ def test_workers_change_nothing(synthetic: SynthResult, tmp_path: Path) -> None:
     assert one.labels_path.read_bytes() == two.labels_path.read_bytes()
 
 
+@pytest.mark.parametrize("part_pixels", [1, 60_000, 100_000])
+def test_an_image_shared_by_processes_gives_what_one_process_gives(
+    synthetic: SynthResult, tmp_path: Path, part_pixels: int
+) -> None:
+    whole = tile_set(tile_job(synthetic, tmp_path / "whole", slice_size=100))
+    parts = tile_set(tile_job(synthetic, tmp_path / "parts", slice_size=100, part_pixels=part_pixels))
+
+    assert whole.labels_path.read_bytes() == parts.labels_path.read_bytes()
+    assert tree(whole.images_dir) == tree(parts.images_dir)
+    assert {reason: found.count for reason, found in whole.report} == {
+        reason: found.count for reason, found in parts.report
+    }
+
+
 def test_a_stopped_run_goes_on_where_it_was(synthetic: SynthResult, tmp_path: Path) -> None:
     job = tile_job(synthetic, tmp_path)
     whole = tile_set(job)
