@@ -33,6 +33,8 @@ with resolute.init() as run:
     run.report("validation", 1, {"loss": 1.0})
 """
 BATCH = 1000
+METRICS = {f"metric_{n}": 1.0 / (n + 1) for n in range(10)}
+"""What a training loop reports at a step: ten values."""
 
 
 def main() -> None:
@@ -83,17 +85,18 @@ def _trials_per_s(master: Master, count: int) -> float:
     return count / (time.perf_counter() - began)
 
 
-def _ingest(master: Master, clients: int, *, batches: int = 100) -> float:
+def _ingest(master: Master, clients: int, *, batches: int = 40) -> float:
     """Unmanaged trials, one per client; each request is answered only when its batch is durable."""
     created = master.http.post("/api/v1/experiments", json={"config": ONE, "unmanaged": True, "activate": True}).json()
     trials = [_unmanaged_trial(master, created["experiment"]["id"]) for _ in range(clients)]
-    threads = [threading.Thread(target=_send, args=(master, trial, batches)) for trial in trials]
+    bodies = [_body(batch) for batch in range(batches)]
+    threads = [threading.Thread(target=_send, args=(master, trial, bodies)) for trial in trials]
     began = time.perf_counter()
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return clients * batches * BATCH / (time.perf_counter() - began)
+    return clients * batches * BATCH * len(METRICS) / (time.perf_counter() - began)
 
 
 def _unmanaged_trial(master: Master, experiment_id: int) -> int:
@@ -104,20 +107,18 @@ def _unmanaged_trial(master: Master, experiment_id: int) -> int:
     return int(trial["id"])
 
 
-def _send(master: Master, trial_id: int, batches: int) -> None:
+def _body(batch: int) -> bytes:
+    first = batch * BATCH + 1
+    reports = [
+        {"group": "training", "stepsCompleted": step, "trialRunId": 1, "metrics": {"avgMetrics": METRICS}}
+        for step in range(first, first + BATCH)
+    ]
+    return msgspec.json.encode({"reports": reports})
+
+
+def _send(master: Master, trial_id: int, bodies: list[bytes]) -> None:
     with httpx.Client(base_url=master.url, headers=master.http.headers, timeout=60) as http:
-        for batch in range(batches):
-            first = batch * BATCH + 1
-            reports = [
-                {
-                    "group": "training",
-                    "stepsCompleted": step,
-                    "trialRunId": 1,
-                    "metrics": {"avgMetrics": {"loss": 1.0 / step}},
-                }
-                for step in range(first, first + BATCH)
-            ]
-            body = msgspec.json.encode({"reports": reports})
+        for body in bodies:
             http.post(f"/api/v1/trials/{trial_id}/metrics/batch", content=body).raise_for_status()
 
 

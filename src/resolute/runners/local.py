@@ -30,8 +30,8 @@ from resolute.runners.shepherd.run_directory import Exit, RunDirectory
 from resolute.runners.slots import host_name, local_node
 from resolute.runners.zygote import BOOT_SCRIPT, ZygotePool, spawn
 
-WARM_MODULES = ("numpy.random", "torch", "resolute.training.core", "resolute.pytorch")
-"""What trials are likely to import; what an environment lacks is left out."""
+WARM_MODULES = ("numpy.random", "torch", "httpcore", "resolute.training.core", "resolute.pytorch")
+"""What trials are likely to import (`httpcore` on the first request); what an environment lacks is left out."""
 _CAN_BE_WARM = sys.platform == "linux"
 _LOST = GangStatus(
     is_lost=True,
