@@ -77,7 +77,7 @@ def _run(client: Client, title: str, folder: str, config: str) -> Experiment:
         while not experiment.reload().is_finished:
             progress.update(bar, **_progress(experiment))
             time.sleep(0.2)
-        progress.update(bar, **_progress(experiment), completed=1.0)
+        progress.update(bar, **{**_progress(experiment), "completed": 1.0})
     if experiment.state != "COMPLETED":
         raise SystemExit(
             f"Experiment {experiment.id} ended as {experiment.state}; see `resolute e logs {experiment.id}`."
@@ -96,7 +96,9 @@ def _progress(experiment: Experiment) -> dict[str, object]:
 
 def _show(client: Client, experiments: list[Experiment], url: str) -> None:
     restarted = [trial for trial in experiments[1].trials() if trial.restarts]
-    console.print(f"\nRestarts after the crash: {sum(trial.restarts for trial in restarted)}, no step lost.")
+    console.print(
+        f"\nRestarts after the crash: {sum(trial.restarts for trial in restarted)}; it went on from its checkpoint."
+    )
     search = experiments[-1]
     checkpoint = search.top_checkpoint()
     console.print(f"Best checkpoint of the search: [bold]{checkpoint.uuid}[/bold]")
