@@ -16,10 +16,10 @@ from resolute.domain.metric import VALIDATION, MetricReport
 from resolute.domain.trial import Trial
 from resolute.domain.user import User
 from resolute.engine.allocations import ack_preemption
-from resolute.engine.experiments import create_experiment
 from resolute.engine.loop import prepare, tick
 from resolute.engine.platform import MasterConfig, Platform
 from resolute.engine.reports import report_checkpoint, report_metrics
+from resolute.engine.submission import create_experiment
 from resolute.runners.fake import FakeRunner
 from resolute.store.blobs import open_blobs
 from resolute.store.db import open_store

@@ -14,13 +14,13 @@ from resolute.engine.experiments import (
     activate_experiment,
     archive_experiment,
     cancel_experiment,
-    continue_experiment,
     delete_experiment,
     kill_experiment,
     kill_trial,
     pause_experiment,
 )
 from resolute.engine.reports import report_metrics
+from resolute.engine.submission import continue_experiment
 from resolute.engine.trials import report_early_exit
 
 CONFIG = "name: x\nentrypoint: python3 train.py\nsearcher: {name: single, metric: loss}\n"

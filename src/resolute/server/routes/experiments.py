@@ -10,6 +10,7 @@ from resolute.domain.errors import Forbidden, NotFound
 from resolute.domain.metric import VALIDATION
 from resolute.domain.retention import RetentionPolicy
 from resolute.engine import experiments as engine
+from resolute.engine import submission
 from resolute.engine.cluster import total_slots
 from resolute.engine.collection import policy_of
 from resolute.engine.jobs import list_jobs
@@ -80,8 +81,8 @@ def create_experiment(
 
 def submit(
     platform: Platform, caller: Principal, body: wire.CreateExperimentRequest, *, external_id: str | None = None
-) -> engine.CreatedExperiment:
-    return engine.create_experiment(
+) -> submission.CreatedExperiment:
+    return submission.create_experiment(
         platform,
         user=caller.user,
         config_text=body.config,
@@ -96,7 +97,7 @@ def submit(
     )
 
 
-def _created_message(platform: Platform, caller: Principal, created: engine.CreatedExperiment) -> wire.Experiment:
+def _created_message(platform: Platform, caller: Principal, created: submission.CreatedExperiment) -> wire.Experiment:
     if created.experiment.id:
         return show_experiment(platform, created.experiment.id)
     with platform.store.read() as tx:
@@ -108,7 +109,7 @@ def _created_message(platform: Platform, caller: Principal, created: engine.Crea
 
 @router.post("/api/v1/experiments/continue")
 def continue_experiment(body: wire.ContinueExperimentRequest, platform: PlatformOf) -> wire.ContinueExperimentResponse:
-    created = engine.continue_experiment(platform, body.id, body.override_config)
+    created = submission.continue_experiment(platform, body.id, body.override_config)
     return wire.ContinueExperimentResponse(
         experiment=show_experiment(platform, body.id),
         warnings=[enums.LaunchWarning.CURRENT_SLOTS_EXCEEDED] if created.exceeds_slots else [],
