@@ -78,21 +78,24 @@ format: setup ## format the code
 	$(BIN)/ruff format src tests benchmarks examples
 	$(BIN)/ruff check --fix-only --quiet src tests benchmarks examples
 
+# Unit tests that load torch or crash a search at every write take longer than a check should; `make test` runs them.
+LONGER := tests/unit/training tests/unit/engine/test_crashes.py
+
 check: setup ui ## format, lint, types, layers, unit tests
 	$(BIN)/ruff format --check --quiet src tests benchmarks examples
 	$(BIN)/ruff check --quiet src tests benchmarks examples
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
 	cd web && PATH="$(CURDIR)/$(BIN):$$PATH" npm run --silent check
-	$(BIN)/pytest -q -n 2 tests/unit
+	$(BIN)/pytest -q -n 2 tests/unit $(addprefix --ignore ,$(LONGER))
 
 test: setup .venv-judge/.ready ui browser ## everything, from nothing
 	$(MAKE) --no-print-directory check
-	$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow" tests/contract tests/api tests/e2e
+	$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow" $(LONGER) tests/contract tests/api tests/e2e
 
 test-all: setup .venv-judge/.ready ui browser ## also the suites that take minutes
 	$(MAKE) --no-print-directory check
-	$(BIN)/pytest -q -n 2 --dist loadfile tests/contract tests/api tests/e2e
+	$(BIN)/pytest -q -n 2 --dist loadfile $(LONGER) tests/contract tests/api tests/e2e
 
 lock: $(VENV)/bin/uv ## compile the requirement files again
 	$(BIN)/uv pip compile --quiet --no-emit-index-url --generate-hashes --no-header --universal --python-version 3.11 \
