@@ -78,15 +78,23 @@ format: setup ## format the code
 	$(BIN)/ruff format src tests benchmarks examples
 	$(BIN)/ruff check --fix-only --quiet src tests benchmarks examples
 
-# Unit tests that load torch or crash a search at every write take longer than a check should; `make test` runs them.
-LONGER := tests/unit/training tests/unit/engine/test_crashes.py
+# Unit tests that load torch, crash a search at every write or try many pools take longer than a check should;
+# `make test` runs them.
+LONGER := tests/unit/training tests/unit/engine/test_crashes.py tests/unit/domain/test_placement_properties.py \
+	tests/unit/client/test_public_names.py
 
 check: setup ui ## format, lint, types, layers, unit tests
 	$(BIN)/ruff format --check --quiet src tests benchmarks examples
 	$(BIN)/ruff check --quiet src tests benchmarks examples
 	$(BIN)/lint-imports --no-cache
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check-types check-units
+
+.PHONY: check-types check-units
+check-types:
 	$(BIN)/mypy
 	cd web && PATH="$(CURDIR)/$(BIN):$$PATH" npm run --silent check
+
+check-units:
 	$(BIN)/pytest -q -n 2 tests/unit $(addprefix --ignore ,$(LONGER))
 
 test: setup .venv-judge/.ready ui browser ## everything, from nothing
