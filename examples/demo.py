@@ -24,7 +24,7 @@ EXAMPLES = Path(__file__).parent
 STEPS = [
     ("A plain PyTorch script", "quickstart", "const.yaml"),
     ("A trial that crashes and goes on from its checkpoint", "quickstart", "crash.yaml"),
-    ("A search that stops the weak half early", "quickstart", "search.yaml"),
+    ("A search that stops weak trials early", "quickstart", "search.yaml"),
 ]
 console = Console()
 

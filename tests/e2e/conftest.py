@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +106,12 @@ def live_master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveMaster
     master.stop()
     master.http.close()
     end_what_is_left(folder)
+
+
+@pytest.fixture(scope="session")
+def end_processes_of() -> Callable[[Path], None]:
+    """For suites that start masters of their own."""
+    return end_what_is_left
 
 
 def end_what_is_left(folder: Path) -> None:

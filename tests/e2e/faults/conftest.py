@@ -1,7 +1,6 @@
 """A master that tests may kill and start again on the same home and port."""
 
 import base64
-import os
 import signal
 import socket
 import subprocess
@@ -118,7 +117,7 @@ def _free_port() -> int:
 
 
 @pytest.fixture
-def make_master(tmp_path: Path) -> Iterator[Callable[..., Master]]:
+def make_master(tmp_path: Path, end_processes_of: Callable[[Path], None]) -> Iterator[Callable[..., Master]]:
     """Masters on homes of the test's choosing, ended with all they started."""
     made: list[Master] = []
 
@@ -131,24 +130,9 @@ def make_master(tmp_path: Path) -> Iterator[Callable[..., Master]]:
     yield make
     for one in made:
         one.stop()
-    _end_what_is_left(tmp_path)
+    end_processes_of(tmp_path)
 
 
 @pytest.fixture
 def master(make_master: Callable[..., Master], tmp_path: Path) -> Master:
     return make_master(tmp_path / "home")
-
-
-def _end_what_is_left(folder: Path) -> None:
-    """Trials outlive their master by design; a test must not leave them behind."""
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            if (
-                str(folder).encode() in (entry / "environ").read_bytes()
-                or str(folder).encode() in (entry / "cmdline").read_bytes()
-            ):
-                os.kill(int(entry.name), signal.SIGKILL)
-        except OSError:
-            continue
