@@ -23,6 +23,8 @@ _LONGEST_LINE = 1 << 20
 _BLOCK = 1 << 18
 _CLOCK_SKEW_US = 5_000_000
 """Ranks write side by side, so neighbouring times may be out of order by this much."""
+_EMPTY = b"\n"
+"""No record: those have a header."""
 _Matches = Callable[[bytes], bool]
 
 
@@ -78,7 +80,8 @@ class FileLogs:
 def _append_whole(handle: int, path: Path, content: bytes) -> None:
     start = os.fstat(handle).st_size
     if start and os.pread(handle, 1, start - 1) != b"\n":
-        # A writer died inside a line. It gets an end, so that ours starts on its own.
+        # A writer died inside a line: it gets an end, so that ours starts on its own. One that only was caught half
+        # way (a file grows page by page) ends its line before ours starts; the empty line is passed over in reading.
         content = b"\n" + content
     written = 0
     try:
@@ -102,7 +105,7 @@ def _first(lines: Iterator[tuple[int, bytes]], matches: _Matches, limit: int | N
     if limit is not None and limit <= 0:
         return found
     for offset, record in lines:
-        if matches(record):
+        if record != _EMPTY and matches(record):
             found.append(_decoded(record, offset))
             if len(found) == limit:
                 break

@@ -242,6 +242,16 @@ class TestOtherWriters:
         assert len(found) == 300 + 2 * 100 * 3
         assert [line.text for line in found if line.rank == 9] == [f"from the process {n}" for n in range(300)]
 
+    def test_the_end_given_to_a_line_that_was_only_being_written_is_no_line_of_its_own(self, logs: FileLogs) -> None:
+        logs.append("t", [_line(0)])
+        with logs.path("t").open("ab") as other:
+            other.write(b"\n")
+        logs.append("t", [_line(1)])
+
+        forwards, backwards = _texts(logs), _texts(logs, newest_first=True)
+
+        assert forwards == backwards[::-1] == ["line 0", "line 1"]
+
     def test_reading_leaves_no_files_open(self, logs: FileLogs) -> None:
         logs.append("t", [_line(0)])
         before = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
