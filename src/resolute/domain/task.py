@@ -13,6 +13,8 @@ class TaskType(StrEnum):
     SHELL = "SHELL"
     COMMAND = "COMMAND"
     GENERIC = "GENERIC"
+    REPLICA = "REPLICA"
+    """A model server of a deployment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

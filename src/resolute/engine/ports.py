@@ -20,6 +20,7 @@ from resolute.domain.node import Node
 from resolute.domain.task import Task
 from resolute.domain.trial import Trial, TrialState
 from resolute.domain.user import Project, Session, Template, User, Workspace
+from resolute.engine.registry_ports import Datasets, Deployments, Models
 
 T = TypeVar("T")
 
@@ -329,6 +330,12 @@ class Transaction(Protocol):
     def contexts(self) -> Contexts: ...
     @property
     def settings(self) -> Settings: ...
+    @property
+    def models(self) -> Models: ...
+    @property
+    def datasets(self) -> Datasets: ...
+    @property
+    def deployments(self) -> Deployments: ...
     def after_commit(self, action: Callable[[], None]) -> None:
         """Run `action` once the transaction is durable; never when it rolled back."""
 

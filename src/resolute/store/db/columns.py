@@ -5,6 +5,7 @@ Documents are JSON text written by the standard library, which keeps NaN, Infini
 """
 
 import json
+from dataclasses import asdict
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -89,3 +90,37 @@ class Shares(TypeDecorator[tuple[NodeShare, ...]]):
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[NodeShare, ...]:
         return tuple(NodeShare(node_id, tuple(slot_ids)) for node_id, slot_ids in json.loads(value or "[]"))
+
+
+class Record(TypeDecorator[Any]):
+    """A flat dataclass, stored as a JSON object. Fields that a newer release added get their defaults."""
+
+    impl = Text
+    cache_ok = True
+
+    def __init__(self, of: type[Any]) -> None:
+        super().__init__()
+        self.of = of
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+        return None if value is None else _document(asdict(value))
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        return None if value is None else self.of(**json.loads(value))
+
+
+class Records(TypeDecorator[tuple[Any, ...]]):
+    """A tuple of flat dataclasses, stored as a JSON array of objects."""
+
+    impl = Text
+    cache_ok = True
+
+    def __init__(self, of: type[Any]) -> None:
+        super().__init__()
+        self.of = of
+
+    def process_bind_param(self, value: tuple[Any, ...] | None, dialect: Dialect) -> str:
+        return _document([asdict(item) for item in value or ()])
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[Any, ...]:
+        return tuple(self.of(**item) for item in json.loads(value or "[]"))

@@ -15,10 +15,13 @@ from sqlalchemy import Connection
 from resolute.store.db.allocations import AllocationTable
 from resolute.store.db.checkpoints import CheckpointTable
 from resolute.store.db.connect import Database, connect
+from resolute.store.db.datasets import DatasetTable
+from resolute.store.db.deployments import DeploymentTable
 from resolute.store.db.experiments import ExperimentTable
 from resolute.store.db.facts import ContextTable, SettingTable, TemplateTable
 from resolute.store.db.faults import translated
 from resolute.store.db.metrics import MetricTable
+from resolute.store.db.models import ModelTable
 from resolute.store.db.schema import prepare
 from resolute.store.db.tasks import TaskTable
 from resolute.store.db.trials import TrialTable
@@ -96,6 +99,18 @@ class DatabaseTransaction:
     @cached_property
     def settings(self) -> SettingTable:
         return SettingTable(self._connection)
+
+    @cached_property
+    def models(self) -> ModelTable:
+        return ModelTable(self._connection)
+
+    @cached_property
+    def datasets(self) -> DatasetTable:
+        return DatasetTable(self._connection)
+
+    @cached_property
+    def deployments(self) -> DeploymentTable:
+        return DeploymentTable(self._connection)
 
     def after_commit(self, action: Callable[[], None]) -> None:
         self._after_commit.append(action)

@@ -21,10 +21,13 @@ from sqlalchemy import (
 
 from resolute.domain.allocation import AllocationState
 from resolute.domain.checkpoint import CheckpointState
+from resolute.domain.dataset import DatasetClass
+from resolute.domain.deployment import Guard, RevisionState, Scaling, Serving
 from resolute.domain.experiment import ExperimentState
+from resolute.domain.model import Stage
 from resolute.domain.task import TaskType
 from resolute.domain.trial import TrialState
-from resolute.store.db.columns import Choice, Document, Elements, Moment, Shares
+from resolute.store.db.columns import Choice, Document, Elements, Moment, Record, Records, Shares
 
 metadata = MetaData(
     naming_convention={
@@ -325,4 +328,117 @@ metric_summaries = Table(
     Column("last_number", Float),
     Column("last_steps", BigInteger, nullable=False),
     Column("type", Text, nullable=False),
+)
+
+# ---------------------------------------------------------------------------------- datasets, models, deployments
+
+datasets = Table(
+    "datasets",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("content_hash", Text, nullable=False, index=True),
+    Column("uri", Text, nullable=False),
+    Column("annotations", Elements, nullable=False),
+    Column("images", Elements, nullable=False),
+    Column("manifest_id", Text, nullable=False),
+    Column("file_count", BigInteger, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("user_id", Integer, nullable=False),
+    Column("workspace_id", Integer, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("classes", Records(DatasetClass), nullable=False),
+    Column("parents", Elements, nullable=False),
+    Column("statistics", Document, nullable=False),
+    UniqueConstraint("name", "version"),
+    sqlite_autoincrement=True,
+)
+
+dataset_experiments = Table(
+    "dataset_experiments",
+    metadata,
+    Column("experiment_id", Integer, primary_key=True, autoincrement=False),
+    Column("dataset_id", Integer, primary_key=True, autoincrement=False, index=True),
+)
+
+models = Table(
+    "models",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("user_id", Integer, nullable=False),
+    Column("workspace_id", Integer, nullable=False),
+    Column("creation_time", Moment, nullable=False),
+    Column("last_updated_time", Moment, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("notes", Text, nullable=False),
+    Column("labels", Elements, nullable=False),
+    Column("metadata", Document, nullable=False),
+    Column("archived", Boolean, nullable=False),
+    Column("last_version", Integer, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+model_versions = Table(
+    "model_versions",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("model_id", Integer, ForeignKey("models.id"), nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("checkpoint_uuid", Text, nullable=False, index=True),
+    Column("user_id", Integer, nullable=False),
+    Column("creation_time", Moment, nullable=False),
+    Column("last_updated_time", Moment, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("comment", Text, nullable=False),
+    Column("notes", Text, nullable=False),
+    Column("labels", Elements, nullable=False),
+    Column("metadata", Document, nullable=False),
+    Column("stage", Choice(Stage), nullable=False),
+    UniqueConstraint("model_id", "version"),
+    sqlite_autoincrement=True,
+)
+
+deployments = Table(
+    "deployments",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("namespace", Text, nullable=False),
+    Column("user_id", Integer, nullable=False),
+    Column("workspace_id", Integer, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    Column("stable", Integer),
+    Column("previous", Integer),
+    Column("canary", Integer),
+    Column("canary_percent", Integer, nullable=False),
+    Column("shadow", Integer),
+    Column("shadow_percent", Integer, nullable=False),
+    Column("sticky", Text, nullable=False),
+    Column("scaling", Record(Scaling), nullable=False),
+    Column("guard", Record(Guard), nullable=False),
+    Column("is_deleted", Boolean, nullable=False),
+    UniqueConstraint("namespace", "name"),
+    sqlite_autoincrement=True,
+)
+
+revisions = Table(
+    "revisions",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("deployment_id", Integer, ForeignKey("deployments.id"), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("model_version_id", Integer, index=True),
+    Column("checkpoint_uuid", Text, index=True),
+    Column("serving", Record(Serving), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("state", Choice(RevisionState), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("replicas_wanted", Integer, nullable=False),
+    UniqueConstraint("deployment_id", "number"),
+    sqlite_autoincrement=True,
 )

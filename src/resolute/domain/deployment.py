@@ -1,0 +1,105 @@
+"""A deployment: a name under which revisions of a model answer requests, and how traffic is split. Pure."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class RevisionState(StrEnum):
+    STARTING = "STARTING"
+    """No replica has been ready yet: it gets no traffic."""
+    READY = "READY"
+    FAILED = "FAILED"
+    """Could not be made ready, or was rolled back for its errors; `reason` says why."""
+    RETIRED = "RETIRED"
+    """Gets no traffic any more; its replicas leave."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scaling:
+    """How many replicas a revision has. `target` is what one replica should carry of `metric`."""
+
+    min_replicas: int = 1
+    """0: down to none when idle; the next request waits for one to start."""
+    max_replicas: int = 1
+    metric: str = "concurrency"
+    """`concurrency` (requests in flight) or `rate` (requests per second)."""
+    target: float = 4.0
+    window_s: float = 60.0
+    idle_s: float = 300.0
+    """Without a request for so long, a deployment with `min_replicas: 0` goes down to none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """When a canary is taken back by itself: it has answered enough, and is worse than the stable one by a margin."""
+
+    enabled: bool = True
+    min_requests: int = 50
+    error_rate_margin: float = 0.05
+    """Absolute: 0.05 is five more failures in a hundred."""
+    latency_factor: float = 2.0
+    """p95 of the canary against the stable one's; 0 leaves latency out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """How a model server of a revision is set up."""
+
+    slots: int = 0
+    """Per replica; 0 runs on the processor without claiming a slot."""
+    resource_pool: str = "default"
+    max_batch_size: int = 8
+    max_batch_delay_ms: float = 5.0
+    max_queue: int = 100
+    timeout_s: float = 60.0
+    max_body_bytes: int = 64 << 20
+    startup_timeout_s: float = 120.0
+    environment: dict[str, str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    """Passed to the model: `score_threshold`, `slice_size`, handler settings ..."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    id: int
+    deployment_id: int
+    number: int
+    """1, 2, 3 ... within the deployment."""
+    source: str
+    """`model:<name>/<version>`, `checkpoint:<uuid>`, or a path or URL of a model folder or archive."""
+    model_version_id: int | None
+    checkpoint_uuid: str | None
+    serving: Serving
+    created_at: datetime
+    state: RevisionState = RevisionState.STARTING
+    reason: str = ""
+    replicas_wanted: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment:
+    id: int
+    name: str
+    """A DNS label: `<name>.<namespace>.<domain>` is its host."""
+    namespace: str
+    user_id: int
+    workspace_id: int
+    created_at: datetime
+    updated_at: datetime
+    stable: int | None = None
+    """Number of the revision that traffic goes to. None until the first one is ready."""
+    previous: int | None = None
+    """The stable revision before the last promotion, for rolling back after it."""
+    canary: int | None = None
+    canary_percent: int = 0
+    shadow: int | None = None
+    """Gets a copy of `shadow_percent` of the requests; its answers are counted and dropped."""
+    shadow_percent: int = 0
+    sticky: str = ""
+    """`header:<name>` or `cookie:<name>`: equal values always reach the same revision. Empty: not sticky."""
+    scaling: Scaling = Scaling()
+    guard: Guard = Guard()
+    is_deleted: bool = False
+    """Being taken down; the row goes when its last replica has."""
