@@ -1,4 +1,4 @@
-"""Ports of the database for datasets, registered models and deployments. As `ports.py`: Protocols and their promises."""
+"""Ports of the database for datasets, registered models and deployments: Protocols and their promises."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""Object detection: model zoo, data, training, COCO metrics, sliced inference. Needs `pip install 'resolute[vision]'`."""
+"""Object detection: model zoo, data, training, COCO metrics, sliced inference. Comes with `resolute[vision]`."""
