@@ -21,6 +21,14 @@ class MetricReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Highlights:
+    """The reports of a trial that lists show."""
+
+    best: MetricReport | None = None
+    latest: MetricReport | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MetricSummary:
     """Running statistics of one metric of one trial. NaN and Inf count but stay out of min, max, mean."""
 
@@ -54,3 +62,10 @@ class Series:
     """Unix seconds of the report."""
     total_points: int = 0
     """How many points there are before thinning."""
+
+    def best_step(self, *, smaller_is_better: bool) -> int | None:
+        """Where the best value is, the earliest among equals. NaN is never the best."""
+        sign = 1.0 if smaller_is_better else -1.0
+        points = ((sign * value, step) for value, step in zip(self.values, self.steps, strict=True) if value == value)
+        best = min(points, default=None)
+        return None if best is None else best[1]

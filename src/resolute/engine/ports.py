@@ -15,7 +15,7 @@ from resolute.domain.allocation import Allocation, AllocationState, NodeShare
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.log import LogLevel, LogLine
-from resolute.domain.metric import MetricReport, MetricSummary, Series
+from resolute.domain.metric import Highlights, MetricReport, MetricSummary, Series
 from resolute.domain.node import Node
 from resolute.domain.task import Task
 from resolute.domain.trial import Trial, TrialState
@@ -204,6 +204,9 @@ class Checkpoints(Protocol):
         """Newest steps first."""
 
     def of_experiment(self, experiment_id: int) -> list[Checkpoint]: ...
+    def best_of(self, trial_ids: Sequence[int]) -> dict[int, Checkpoint]:
+        """Each trial's COMPLETED checkpoint with the best searcher metric; without a metric the oldest."""
+
     def in_use(self, experiment_id: int) -> set[str]:
         """Uuids that must not be collected: warm starts and registered model versions."""
 
@@ -233,6 +236,20 @@ class Metrics(Protocol):
         until_steps: int | None = None,
     ) -> Series:
         """Thinned so that each kept stretch keeps its smallest and largest value. NaN and Inf are kept."""
+
+    def series_of(
+        self,
+        trial_ids: Sequence[int],
+        group: str,
+        names: Sequence[str],
+        *,
+        max_points: int = 1000,
+        since_steps: int | None = None,
+    ) -> list[Series]:
+        """`series` of many trials, by few statements. Those without a point are left out."""
+
+    def highlights(self, trial_ids: Sequence[int], name: str, *, smaller_is_better: bool) -> dict[int, Highlights]:
+        """Best and latest validation report per trial, by few statements. NaN is never the best."""
 
     def names(self, trial_ids: Sequence[int]) -> list[tuple[str, str]]:
         """Distinct (group, name), sorted."""

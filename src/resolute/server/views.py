@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 from resolute.domain.allocation import Allocation
-from resolute.domain.checkpoint import Checkpoint, CheckpointState
-from resolute.domain.metric import VALIDATION, MetricReport
+from resolute.domain.metric import Highlights
 from resolute.domain.trial import Trial
 from resolute.engine.platform import Platform
-from resolute.engine.ports import CheckpointQuery, ExperimentQuery, ExperimentSummary, PageRequest, Transaction
+from resolute.engine.ports import ExperimentQuery, ExperimentSummary, Transaction
 from resolute.server.shapes.experiments import experiment_message
 from resolute.server.shapes.trials import TrialView, trial_message
 from resolute.spec.wire.experiments import Experiment as ExperimentMessage
@@ -45,24 +44,36 @@ def trial_views(tx: Transaction, trials: Sequence[Trial]) -> list[TrialView]:
     totals = tx.trials.checkpoint_totals(ids)
     summaries = tx.metrics.summaries_of(ids)
     running = live_allocations(tx)
-    metrics = {trial.experiment_id: _searcher_metric(tx, trial.experiment_id) for trial in trials}
+    reported = _highlights(tx, trials)
+    checkpoints = tx.checkpoints.best_of([trial_id for trial_id in ids if totals.get(trial_id, (0, 0))[0]])
     views = []
     for trial in trials:
         count, size = totals.get(trial.id, (0, 0))
-        metric, smaller_is_better = metrics[trial.experiment_id]
+        shown = reported.get(trial.id, Highlights())
         views.append(
             TrialView(
                 trial=trial,
                 allocation=running.get(trial.id),
-                best=_best_validation(tx, trial, metric, smaller_is_better=smaller_is_better),
-                latest=tx.metrics.latest(trial.id, VALIDATION),
-                best_checkpoint=_best_checkpoint(tx, trial, count),
+                best=shown.best if trial.searcher_metric_value is not None else None,
+                latest=shown.latest,
+                best_checkpoint=checkpoints.get(trial.id),
                 checkpoint_count=count,
                 checkpoint_size=size,
                 summaries=summaries.get(trial.id, []),
             )
         )
     return views
+
+
+def _highlights(tx: Transaction, trials: Sequence[Trial]) -> dict[int, Highlights]:
+    of_experiment: dict[int, list[int]] = {}
+    for trial in trials:
+        of_experiment.setdefault(trial.experiment_id, []).append(trial.id)
+    found: dict[int, Highlights] = {}
+    for experiment_id, trial_ids in of_experiment.items():
+        metric, smaller_is_better = _searcher_metric(tx, experiment_id)
+        found |= tx.metrics.highlights(trial_ids, metric, smaller_is_better=smaller_is_better)
+    return found
 
 
 def live_allocations(tx: Transaction) -> dict[int, Allocation]:
@@ -76,27 +87,3 @@ def _searcher_metric(tx: Transaction, experiment_id: int) -> tuple[str, bool]:
     if isinstance(metric, list):
         metric = metric[0]
     return str(metric), bool(smaller[0] if isinstance(smaller, list) else smaller)
-
-
-def _best_validation(tx: Transaction, trial: Trial, metric: str, *, smaller_is_better: bool) -> MetricReport | None:
-    if trial.searcher_metric_value is None:
-        return None
-    series = tx.metrics.series(trial.id, VALIDATION, metric)
-    points = [(value, step) for value, step in zip(series.values, series.steps, strict=True) if value == value]
-    if not points:
-        return None
-    _, step = min(points) if smaller_is_better else max(points, key=lambda point: (point[0], -point[1]))
-    return tx.metrics.at_steps(trial.id, VALIDATION, step)
-
-
-def _best_checkpoint(tx: Transaction, trial: Trial, count: int) -> Checkpoint | None:
-    if not count:
-        return None
-    query = CheckpointQuery(
-        trial_id=trial.id,
-        states=(CheckpointState.COMPLETED,),
-        sort_by="searcher_metric",
-        page=PageRequest(limit=1),
-    )
-    found = tx.checkpoints.search(query).items
-    return found[0].checkpoint if found else None

@@ -72,17 +72,16 @@ def get_experiment_series(
 def _series_of(
     tx: Transaction, trial_ids: list[int], groups: list[str], names: list[str], max_points: int, since: int | None
 ) -> list[Series]:
-    known = [
-        (group, name)
-        for group, name in tx.metrics.names(trial_ids)
-        if (not groups or group in groups) and (not names or name in names)
+    known: dict[str, list[str]] = {}
+    for group, name in tx.metrics.names(trial_ids):
+        if (not groups or group in groups) and (not names or name in names):
+            known.setdefault(group, []).append(name)
+    found = [
+        tx.metrics.series_of(trial_ids, group, own, max_points=max_points, since_steps=since)
+        for group, own in known.items()
     ]
-    found = (
-        tx.metrics.series(trial_id, group, name, max_points=max_points, since_steps=since)
-        for trial_id in trial_ids
-        for group, name in known
-    )
-    return [series for series in found if series.steps]
+    place = {trial_id: position for position, trial_id in enumerate(trial_ids)}
+    return sorted((series for some in found for series in some), key=lambda series: place[series.trial_id])
 
 
 def _best_trials(tx: Transaction, experiment_id: int, limit: int) -> list[int]:

@@ -6,10 +6,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, func, select
 
-from resolute.domain.metric import VALIDATION, MetricReport, MetricSummary, Series
+from resolute.domain.metric import VALIDATION, Highlights, MetricReport, MetricSummary, Series
 from resolute.store.db import tables
+from resolute.store.db.metric_highlights import short_highlights
 from resolute.store.db.metric_ingest import append_reports, heads_of, searcher_metric_of
-from resolute.store.db.metric_series import load_series
+from resolute.store.db.metric_series import load_many, load_series
 from resolute.store.db.paging import batched
 from resolute.store.metrics.chunk import decode, entries, entry_at, report_of
 from resolute.store.metrics.series import SeriesCache
@@ -116,6 +117,36 @@ class MetricTable:
         key = (trial_id, group, name)
         points = load_series(self._connection, key, self._cache)
         return points.thinned(key, max_points=max_points, since=since_steps, until=until_steps)
+
+    def series_of(
+        self,
+        trial_ids: Sequence[int],
+        group: str,
+        names: Sequence[str],
+        *,
+        max_points: int = 1000,
+        since_steps: int | None = None,
+    ) -> list[Series]:
+        found = load_many(self._connection, trial_ids, group, names, self._cache)
+        keys = [(trial_id, group, name) for trial_id in trial_ids for name in names]
+        thinned = (
+            found[key].thinned(key, max_points=max_points, since=since_steps, until=None)
+            for key in keys
+            if key in found
+        )
+        return [series for series in thinned if series.steps]
+
+    def highlights(self, trial_ids: Sequence[int], name: str, *, smaller_is_better: bool) -> dict[int, Highlights]:
+        found, long = short_highlights(
+            self._connection, trial_ids, VALIDATION, name, smaller_is_better=smaller_is_better
+        )
+        for trial_id in long:
+            # Thinning keeps the extremes, and the points stay in memory for the chart.
+            series = self.series(trial_id, VALIDATION, name)
+            step = series.best_step(smaller_is_better=smaller_is_better)
+            best = None if step is None else self.at_steps(trial_id, VALIDATION, step)
+            found[trial_id] = Highlights(best=best, latest=self.latest(trial_id, VALIDATION))
+        return found
 
     def names(self, trial_ids: Sequence[int]) -> list[tuple[str, str]]:
         found: set[tuple[str, str]] = set()
