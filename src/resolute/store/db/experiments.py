@@ -64,7 +64,7 @@ class ExperimentTable:
         job = select(_t.job_id).where(_t.id == experiment_id)
         for table in (tables.metric_chunks, tables.metric_heads, tables.metric_summaries):
             self._connection.execute(delete(table).where(table.c.trial_id.in_(trials)))
-        for table in (tables.checkpoints, tables.searcher_snapshots):
+        for table in (tables.checkpoints, tables.searcher_snapshots, tables.dataset_experiments):
             self._connection.execute(delete(table).where(table.c.experiment_id == experiment_id))
         allocations, tasks = tables.allocations, tables.tasks
         own_allocation = or_(allocations.c.task_id.in_(trial_tasks), allocations.c.job_id.in_(job))
