@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, case, select
+from sqlalchemy import ColumnElement, Connection, Select, case, func, select
 
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
+from resolute.domain.deployment import RevisionState
 from resolute.domain.errors import AlreadyExists, InvalidInput, NotFound
 from resolute.domain.metric import TRAINING, VALIDATION
 from resolute.engine.ports import CheckpointQuery, CheckpointView, Page
@@ -17,6 +18,10 @@ from resolute.store.metrics.summary import finite
 
 _rows = Rows(tables.checkpoints, Checkpoint, key="uuid")
 _t, _e, _trials = tables.checkpoints.c, tables.experiments.c, tables.trials.c
+_revisions = tables.revisions.c
+_is_served = _revisions.checkpoint_uuid.is_not(None) & _revisions.state.not_in(
+    (RevisionState.RETIRED, RevisionState.FAILED)
+)
 _SORTS_BY_COLUMN = ("uuid", "trial_id", "steps_completed", "report_time", "state")
 
 
@@ -76,12 +81,25 @@ class CheckpointTable:
         statement = _rows.select().where(_t.experiment_id == experiment_id)
         return _rows.all(self._connection, statement.order_by(_t.report_time, _t.uuid))
 
+    def best_of(self, trial_ids: Sequence[int]) -> dict[int, Checkpoint]:
+        found: dict[int, Checkpoint] = {}
+        for some in batched(trial_ids):
+            ranked = (
+                select(_t.uuid, func.row_number().over(partition_by=_t.trial_id, order_by=_best_first()).label("place"))
+                .outerjoin(tables.experiments, _e.id == _t.experiment_id)
+                .where(_t.trial_id.in_(some), _t.state == CheckpointState.COMPLETED)
+                .subquery()
+            )
+            statement = _rows.select().join(ranked, ranked.c.uuid == _t.uuid).where(ranked.c.place == 1)
+            found |= {item.trial_id: item for item in _rows.all(self._connection, statement) if item.trial_id}
+        return found
+
     def in_use(self, experiment_id: int) -> set[str]:
-        statement = (
-            select(_t.uuid)
-            .join(tables.trials, _trials.warm_start_checkpoint == _t.uuid)
-            .where(_t.experiment_id == experiment_id)
-        )
+        begun_from = select(_trials.warm_start_checkpoint).where(_trials.warm_start_checkpoint.is_not(None))
+        registered = select(tables.model_versions.c.checkpoint_uuid)
+        served = select(_revisions.checkpoint_uuid).where(_is_served)
+        is_held = _t.uuid.in_(begun_from) | _t.uuid.in_(registered) | _t.uuid.in_(served)
+        statement = select(_t.uuid).where(_t.experiment_id == experiment_id, is_held)
         return set(self._connection.execute(statement).scalars())
 
     def _derived(self, checkpoint: Checkpoint) -> dict[str, Any]:
@@ -145,6 +163,10 @@ def _sorted(statement: Select[Any], query: CheckpointQuery) -> Select[Any]:
         raise InvalidInput(f"Checkpoints cannot be sorted by {query.sort_by!r}. Use one of: {known}.")
     if query.descending is not None:
         return statement.order_by(ordered(_t.searcher_metric, descending=query.descending), _t.report_time, _t.uuid)
+    return statement.outerjoin(tables.experiments, _e.id == _t.experiment_id).order_by(*_best_first())
+
+
+def _best_first() -> tuple[ColumnElement[Any], ...]:
+    """By the searcher's metric, in the direction of the joined experiment."""
     cost = case((_e.smaller_is_better, _t.searcher_metric), else_=-_t.searcher_metric)
-    joined = statement.outerjoin(tables.experiments, _e.id == _t.experiment_id)
-    return joined.order_by(ordered(cost, descending=False), _t.report_time, _t.uuid)
+    return ordered(cost, descending=False), _t.report_time, _t.uuid
