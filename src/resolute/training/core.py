@@ -22,7 +22,7 @@ from resolute.training.environment import Place, TrialEnvironment, read_place, r
 from resolute.training.master import Master, RestMaster
 from resolute.training.metrics import check_group, check_metrics, check_steps
 from resolute.training.offline import CHECKPOINTS, LocalMaster
-from resolute.training.profiling import Profiler
+from resolute.training.profiling import Profiler, Window
 from resolute.training.reports import ReportQueue
 from resolute.training.stopping import StopAgreement, StopWatcher
 
@@ -101,6 +101,8 @@ class Run:
             check_group(group)
             self._groups.add(group)
         checked = check_metrics(group, metrics)
+        if self._profiler is not None:
+            self._profiler.batch = steps
         if self.is_chief:
             if group == VALIDATION:
                 self._validated.update(checked)
@@ -184,9 +186,10 @@ class Run:
         self._close(is_clean=True)
 
     def _start_profiling(self, node: str) -> None:
-        """One per node; samples travel with the metrics."""
-        if self.place.local_rank == 0:
-            self._profiler = Profiler(self._put, node)
+        """If the experiment asks for it. One per node; samples travel with the metrics."""
+        window = Window.of(self.config)
+        if window is not None and self.place.local_rank == 0:
+            self._profiler = Profiler(self._put, node, window=window)
             self._profiler.start()
 
     def _close(self, *, is_clean: bool) -> None:
@@ -203,13 +206,15 @@ class Run:
             self._master.close()
 
     def _check_searcher_metric(self) -> None:
-        metric = str(self.config.get("searcher", {}).get("metric") or "")
+        wanted = self.config.get("searcher", {}).get("metric") or []
+        metrics = [wanted] if isinstance(wanted, str) else wanted
+        missing = [metric for metric in metrics if metric not in self._validated]
         # A run that had nothing left to do after a restart reports nothing, and that is fine.
-        if not (self.is_chief and self.is_on_cluster and metric and self._groups) or metric in self._validated:
+        if not (self.is_chief and self.is_on_cluster and missing and self._groups):
             return
         found = ", ".join(sorted(self._validated)) or "none"
         raise InvalidInput(
-            f"The searcher's metric {metric!r} was never reported in group 'validation'; names reported there: "
+            f"The searcher's metric {missing[0]!r} was never reported in group 'validation'; names reported there: "
             f"{found}. Report it with run.report('validation', steps, ...), or change searcher.metric in the "
             "experiment's YAML."
         )
@@ -248,8 +253,7 @@ def _on_cluster(place: Place, trial: TrialEnvironment, hparams: dict[str, Any]) 
     name_base = f"{trial.master}/{trial.experiment_id}/{trial.trial_id}/{trial.allocation_id}/{place.restart}"
     latest = _newest(master) if place.restart else trial.latest_checkpoint
     run = _assemble(master, trial.storage, facts, place, name_base, latest)
-    if (trial.config.get("profiling") or {}).get("enabled"):
-        run._start_profiling(trial.agent_id or "node")
+    run._start_profiling(trial.agent_id or "node")
     return run
 
 

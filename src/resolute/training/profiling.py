@@ -7,7 +7,8 @@ is whole seconds since the run began, not batches: a machine is also busy betwee
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import psutil
@@ -26,10 +27,43 @@ class Probe(Protocol):
     def sample(self, elapsed_s: float) -> dict[str, Any]: ...
 
 
-class Profiler:
-    """Samples every `period_s` until closed. One per node."""
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The batches during which a run is profiled: `begin_on_batch` to `end_after_batch`."""
 
-    def __init__(self, put: Put, node: str, *, period_s: float = 1.0, probes: list[Probe] | None = None) -> None:
+    begin: int = 0
+    end: int | None = None
+
+    @staticmethod
+    def of(config: Mapping[str, Any]) -> "Window | None":
+        """As the experiment's `profiling` section says; None: not at all."""
+        section = config.get("profiling") or {}
+        if not section.get("enabled"):
+            return None
+        return Window(int(section.get("begin_on_batch") or 0), section.get("end_after_batch"))
+
+    def holds(self, batch: int) -> bool:
+        return batch >= self.begin and not self.is_over(batch)
+
+    def is_over(self, batch: int) -> bool:
+        return self.end is not None and batch > self.end
+
+
+class Profiler:
+    """Samples every `period_s` while `batch` is in the window, until closed. One per node."""
+
+    def __init__(
+        self,
+        put: Put,
+        node: str,
+        *,
+        window: Window | None = None,
+        period_s: float = 1.0,
+        probes: list[Probe] | None = None,
+    ) -> None:
+        self.batch = 0
+        """How far the training is; whoever knows sets it."""
+        self._window = window or Window()
         self._put = put
         self._node = node
         self._period_s = period_s
@@ -59,9 +93,10 @@ class Profiler:
 
     def _run(self) -> None:
         last = time.monotonic()
-        while not self._closing.wait(self._period_s):
+        while not self._closing.wait(self._period_s) and not self._window.is_over(self.batch):
             now = time.monotonic()
-            self.sample(now - last)
+            if self._window.holds(self.batch):
+                self.sample(now - last)
             last = now
 
 

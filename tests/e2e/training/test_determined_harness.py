@@ -67,3 +67,23 @@ max_restarts: 0
 
     assert trial["totalBatchesProcessed"] == 32
     assert trial["bestValidation"]["metrics"]["avgMetrics"]["accuracy"] > 0.9
+
+
+@pytest.mark.slow
+def test_the_keras_callback_checkpoints_and_continues_after_a_death(live_master: Any) -> None:
+    trial = finish(
+        live_master,
+        """
+name: keras_callback
+entrypoint: python3 keras_fit.py
+environment:
+  requirements: ["determined==0.38.1", "tensorflow-cpu==2.14.1"]
+searcher: {name: single, metric: accuracy, smaller_is_better: false, max_length: {epochs: 4}}
+max_restarts: 2
+""",
+        timeout_s=290,
+    )
+
+    assert trial["restarts"] == 1
+    assert trial["totalBatchesProcessed"] == 4 * 8
+    assert trial["bestValidation"]["metrics"]["avgMetrics"]["accuracy"] > 0.9

@@ -1,5 +1,6 @@
 """The core context against a master in a thread, and off-cluster."""
 
+import contextlib
 import json
 import logging
 import os
@@ -176,6 +177,19 @@ def test_invalid_hyperparameters_tell_the_searcher_and_exit_cleanly(on_cluster: 
 
     exits = [body for _, path, body in on_cluster.calls if path.endswith("/early_exit")]
     assert exits == [{"reason": "EXITED_REASON_INVALID_HP"}]
+
+
+@pytest.mark.parametrize("reported", [{"mAP": 0.5, "latency": 3.0}, {"mAP": 0.5}])
+def test_each_of_several_searcher_metrics_must_be_reported(
+    on_cluster: FakeMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reported: dict[str, float]
+) -> None:
+    config = {"searcher": {"name": "random", "metric": ["mAP", "latency"]}}
+    monkeypatch.setenv("DET_EXPERIMENT_CONFIG", on_cluster.env(tmp_path, config=config)["DET_EXPERIMENT_CONFIG"])
+    is_whole = len(reported) == 2
+    ends = contextlib.nullcontext() if is_whole else pytest.raises(InvalidInput, match="'latency' was never")
+
+    with ends, init() as run:
+        run.report("validation", 1, reported)
 
 
 def test_a_searcher_metric_that_was_never_reported_fails_with_the_names_that_were(

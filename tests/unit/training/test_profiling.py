@@ -11,7 +11,7 @@ import pytest
 
 from resolute.training.core import init
 from resolute.training.fake import FakeMaster
-from resolute.training.profiling import CpuProbe, DiskProbe, GpuProbe, MemoryProbe, NetworkProbe, Profiler
+from resolute.training.profiling import CpuProbe, DiskProbe, GpuProbe, MemoryProbe, NetworkProbe, Profiler, Window
 
 
 def test_every_group_is_reported_under_the_nodes_name() -> None:
@@ -81,3 +81,45 @@ def test_the_experiments_yaml_turns_it_on(
 
     assert "resolute-profiler" in names
     assert "resolute-profiler" not in {thread.name for thread in threading.enumerate()}
+
+
+@pytest.mark.parametrize(
+    ("section", "batches"),
+    [
+        ({"enabled": True}, {0, 5, 10, 11}),
+        ({"enabled": True, "begin_on_batch": 5}, {5, 10, 11}),
+        ({"enabled": True, "begin_on_batch": 5, "end_after_batch": 10}, {5, 10}),
+    ],
+)
+def test_the_experiment_says_which_batches_are_profiled(section: dict[str, Any], batches: set[int]) -> None:
+    window = Window.of({"profiling": section})
+
+    assert window is not None
+    assert {batch for batch in (0, 5, 10, 11) if window.holds(batch)} == batches
+
+
+@pytest.mark.parametrize("config", [{}, {"profiling": None}, {"profiling": {"enabled": False}}])
+def test_profiling_is_off_unless_asked_for(config: dict[str, Any]) -> None:
+    assert Window.of(config) is None
+
+
+def test_nothing_is_sampled_outside_the_window_and_the_thread_ends_with_it() -> None:
+    rows: list[Any] = []
+    profiler = Profiler(rows.append, "n", window=Window(5, 10), period_s=0.001, probes=[MemoryProbe()])
+
+    profiler.start()
+    time.sleep(0.02)
+    before = len(rows)
+    profiler.batch = 7
+    wait_until(lambda: bool(rows))
+    profiler.batch = 11
+    wait_until(lambda: not profiler._thread.is_alive())
+
+    assert before == 0
+
+
+def wait_until(holds: Any, timeout_s: float = 10.0) -> None:
+    ends_at = time.monotonic() + timeout_s
+    while not holds() and time.monotonic() < ends_at:
+        time.sleep(0.001)
+    assert holds()

@@ -10,6 +10,7 @@ from typing import Any
 from resolute.domain.errors import InvalidInput
 from resolute.domain.metric import TRAINING, VALIDATION
 from resolute.training.checkpoints import Restored
+from resolute.training.profiling import Window
 from resolute.training.pytorch.averages import Averages, combine
 from resolute.training.pytorch.callbacks import Callback
 from resolute.training.pytorch.context import StepMode, TrialContext
@@ -42,7 +43,7 @@ class Trainer:
         self._window_started = time.perf_counter()
         self._window_samples = 0
         self._was_told = False
-        self._is_profiling = bool((self.run.config.get("profiling") or {}).get("enabled"))
+        self._profiled = Window.of(self.run.config)
 
     def fit(
         self,
@@ -67,7 +68,7 @@ class Trainer:
         }
         periods = periods_from(self.run.config, overrides)
         if profiling_enabled is not None:
-            self._is_profiling = profiling_enabled
+            self._profiled = Window() if profiling_enabled else None
         data = self._training_data()
         self._validation = self._validation_data()
         plan = make_plan(
@@ -246,7 +247,7 @@ class Trainer:
     def _report_pace(self) -> None:
         now = time.perf_counter()
         elapsed = max(now - self._window_started, 1e-9)
-        if self._is_profiling and self._window_samples:
+        if self._profiled and self._profiled.holds(self.context.steps) and self._window_samples:
             pace = {
                 "samples_per_second": self._window_samples / elapsed,
                 "data_wait_share": self._data_wait_s / elapsed,
