@@ -14,6 +14,7 @@ from resolute.domain.experiment import FINISHED, Experiment
 from resolute.domain.retention import Retained, RetentionPolicy, to_delete
 from resolute.engine.platform import Platform
 from resolute.engine.ports import CheckpointQuery, CheckpointView, Transaction
+from resolute.engine.registry import names_of_versions
 
 log = logging.getLogger(__name__)
 
@@ -91,10 +92,11 @@ def delete_checkpoints(platform: Platform, uuids: Sequence[str]) -> None:
     """A user's wish. Refused as a whole when one of them is in use."""
     with platform.store.read() as tx:
         checkpoints = [tx.checkpoints.get(uuid) for uuid in uuids]
+        refuse_registered(tx, uuids)
         for checkpoint in checkpoints:
             if checkpoint.experiment_id and checkpoint.uuid in tx.checkpoints.in_use(checkpoint.experiment_id):
                 raise IllegalTransition(
-                    f"Checkpoint {checkpoint.uuid} is registered as a model version or is a warm start; "
+                    f"Checkpoint {checkpoint.uuid} is served by a deployment, or a trial starts from it; "
                     "nothing was deleted."
                 )
     for checkpoint in checkpoints:
@@ -106,9 +108,20 @@ def remove_checkpoint_files(platform: Platform, uuids: Sequence[str], globs: Seq
     """Delete the files that match; the checkpoint stays as far as something is left of it."""
     with platform.store.read() as tx:
         checkpoints = [tx.checkpoints.get(uuid) for uuid in uuids]
+        refuse_registered(tx, uuids)
     for checkpoint in checkpoints:
         if checkpoint.state is not CheckpointState.DELETED:
             _remove(platform, checkpoint, globs)
+
+
+def refuse_registered(tx: Transaction, uuids: Sequence[str]) -> None:
+    """Raises IllegalTransition that names the model versions which hold one of these checkpoints."""
+    names = names_of_versions(tx, uuids)
+    if names:
+        raise IllegalTransition(
+            f"Some of these checkpoints are in the model registry and cannot be deleted: {', '.join(names)}. "
+            "Nothing was deleted; delete those versions first."
+        )
 
 
 def forget_files(platform: Platform, uuid: str, resources: dict[str, int]) -> None:

@@ -9,6 +9,7 @@ from resolute.domain.errors import IllegalTransition, InvalidInput, ResoluteErro
 from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.retention import RetentionPolicy
 from resolute.domain.trial import Trial, TrialState
+from resolute.engine.collection import refuse_registered
 from resolute.engine.flows import flow
 from resolute.engine.platform import Platform
 from resolute.engine.searching import closing_event, feed
@@ -214,6 +215,7 @@ def delete_experiment(platform: Platform, experiment_id: int) -> None:
                     f"Experiment {experiment_id} is {experiment.state}; kill it before deleting it: "
                     f"`resolute experiment kill {experiment_id}`."
                 )
+            refuse_registered(tx, [checkpoint.uuid for checkpoint in tx.checkpoints.of_experiment(experiment_id)])
             experiment = experiment.moved_to(ExperimentState.DELETING, now=platform.clock())
             tx.experiments.save(experiment)
         checkpoints = tx.checkpoints.of_experiment(experiment_id)

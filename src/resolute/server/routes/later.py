@@ -5,7 +5,7 @@ Clients that only look around work; clients that act learn what to do instead.
 
 from fastapi import APIRouter
 
-from resolute.domain.errors import NotFound, NotSupported
+from resolute.domain.errors import NotSupported
 from resolute.server.auth import Caller
 from resolute.spec.wire import registry, tasks
 from resolute.spec.wire.base import Empty
@@ -63,26 +63,6 @@ def create_generic_task() -> Empty:
     raise NotSupported(
         "This master does not run generic tasks. Submit an experiment with the command as its entrypoint."
     )
-
-
-@router.get("/api/v1/models")
-def get_models() -> registry.GetModelsResponse:
-    return registry.GetModelsResponse()
-
-
-@router.get("/api/v1/model/labels")
-def get_model_labels() -> registry.GetModelLabelsResponse:
-    return registry.GetModelLabelsResponse()
-
-
-@router.get("/api/v1/models/{model_name}")
-def get_model(model_name: str) -> Empty:
-    raise NotFound(f"model not found: {model_name}")
-
-
-@router.post("/api/v1/models")
-def post_model() -> Empty:
-    raise NotSupported("This master does not have a model registry yet. Keep the checkpoint's uuid instead.")
 
 
 @router.get("/api/v1/webhooks")

@@ -212,6 +212,30 @@ class WorkspaceState(StrEnum):
     DELETED = "WORKSPACE_STATE_DELETED"
 
 
+class ModelSortBy(StrEnum):
+    UNSPECIFIED = "SORT_BY_UNSPECIFIED"
+    NAME = "SORT_BY_NAME"
+    DESCRIPTION = "SORT_BY_DESCRIPTION"
+    CREATION_TIME = "SORT_BY_CREATION_TIME"
+    LAST_UPDATED_TIME = "SORT_BY_LAST_UPDATED_TIME"
+    NUM_VERSIONS = "SORT_BY_NUM_VERSIONS"
+    WORKSPACE = "SORT_BY_WORKSPACE"
+
+
+class ModelVersionSortBy(StrEnum):
+    UNSPECIFIED = "SORT_BY_UNSPECIFIED"
+    VERSION = "SORT_BY_VERSION"
+    CREATION_TIME = "SORT_BY_CREATION_TIME"
+
+
+class TrialSourceInfoType(StrEnum):
+    """How a trial used a checkpoint or a model version."""
+
+    UNSPECIFIED = "TRIAL_SOURCE_INFO_TYPE_UNSPECIFIED"
+    INFERENCE = "TRIAL_SOURCE_INFO_TYPE_INFERENCE"
+    FINE_TUNING = "TRIAL_SOURCE_INFO_TYPE_FINE_TUNING"
+
+
 class NameSortBy(StrEnum):
     """Sort keys of lists that only have an id and a name."""
 
