@@ -1,9 +1,11 @@
 """A deployment: a name under which revisions of a model answer requests, and how traffic is split. Pure."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+
+from resolute.domain.lifecycle import check_move
 
 
 class RevisionState(StrEnum):
@@ -14,6 +16,18 @@ class RevisionState(StrEnum):
     """Could not be made ready, or was rolled back for its errors; `reason` says why."""
     RETIRED = "RETIRED"
     """Gets no traffic any more; its replicas leave."""
+
+
+_R = RevisionState
+ALLOWED: dict[RevisionState, frozenset[RevisionState]] = {
+    _R.STARTING: frozenset({_R.READY, _R.FAILED, _R.RETIRED}),
+    _R.READY: frozenset({_R.FAILED, _R.RETIRED}),
+    # Rolled back to, or pinned: it has to prove itself again.
+    _R.FAILED: frozenset({_R.STARTING}),
+    _R.RETIRED: frozenset({_R.STARTING}),
+}
+SERVED: frozenset[RevisionState] = frozenset({_R.STARTING, _R.READY})
+"""States in which a revision has replicas."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +73,8 @@ class Serving:
     environment: dict[str, str] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     """Passed to the model: `score_threshold`, `slice_size`, handler settings ..."""
+    command: list[str] = field(default_factory=list)
+    """A model server of the user's own in place of ours; it reports its address and readiness as ours does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +92,14 @@ class Revision:
     state: RevisionState = RevisionState.STARTING
     reason: str = ""
     replicas_wanted: int = 0
+
+    def moved_to(self, state: RevisionState, reason: str = "") -> "Revision":
+        check_move(f"Revision {self.number}", ALLOWED, self.state, state)
+        return replace(self, state=state, reason=reason)
+
+    @property
+    def is_served(self) -> bool:
+        return self.state in SERVED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,5 +125,7 @@ class Deployment:
     """`header:<name>` or `cookie:<name>`: equal values always reach the same revision. Empty: not sticky."""
     scaling: Scaling = Scaling()
     guard: Guard = Guard()
+    public: bool = False
+    """Answers without a token or key."""
     is_deleted: bool = False
     """Being taken down; the row goes when its last replica has."""

@@ -420,6 +420,7 @@ deployments = Table(
     Column("sticky", Text, nullable=False),
     Column("scaling", Record(Scaling), nullable=False),
     Column("guard", Record(Guard), nullable=False),
+    Column("public", Boolean, nullable=False),
     Column("is_deleted", Boolean, nullable=False),
     UniqueConstraint("namespace", "name"),
     sqlite_autoincrement=True,

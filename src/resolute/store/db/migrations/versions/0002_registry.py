@@ -124,6 +124,7 @@ def _deployments() -> None:
         sa.Column("sticky", sa.Text(), nullable=False),
         sa.Column("scaling", sa.Text(), nullable=False),
         sa.Column("guard", sa.Text(), nullable=False),
+        sa.Column("public", sa.Boolean(), nullable=False),
         sa.Column("is_deleted", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_deployments"),
         sa.UniqueConstraint("namespace", "name", name="uq_deployments_namespace_name"),

@@ -1,0 +1,79 @@
+"""What the router is told: the master writes it as one JSON file, the router reads it. Pure."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoutedReplica:
+    id: str
+    """Of its allocation."""
+    address: str
+    """`host:port`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoutedRevision:
+    number: int
+    replicas: tuple[RoutedReplica, ...] = ()
+    timeout_s: float = 60.0
+    max_body_bytes: int = 64 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoutedDeployment:
+    id: int
+    name: str
+    namespace: str = "default"
+    split: tuple[tuple[int, float], ...] = ()
+    """(revision, percent). Empty: nobody has been ready yet."""
+    shadow: int | None = None
+    shadow_percent: float = 0.0
+    sticky: str = ""
+    revisions: tuple[RoutedRevision, ...] = ()
+    """Those that have replicas to send to."""
+    public: bool = False
+    key_hash: str = ""
+    wait_s: float = 120.0
+    """How long a request waits for a replica."""
+    max_body_bytes: int = 64 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoutingTable:
+    version: int = 0
+    requires_key: bool = False
+    """Callers must show the key of a deployment that is not public."""
+    deployments: tuple[RoutedDeployment, ...] = ()
+
+
+# ------------------------------------------------------------------------------------------------ what it tells back
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevisionCounts:
+    """Since the router started."""
+
+    requests: int = 0
+    errors: int = 0
+    in_flight: int = 0
+    buckets: dict[int, int] = field(default_factory=dict)
+    """Answered requests by time, `domain.traffic.bucket_of`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeploymentCounts:
+    waiting: int = 0
+    asked: int = 0
+    """Requests that came in, answered or not."""
+    revisions: dict[int, RevisionCounts] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouterCounts:
+    started: str
+    """Another value: another router, whose counts began anew."""
+    version: int
+    """Of the table that it follows."""
+    deployments: dict[int, DeploymentCounts] = field(default_factory=dict)
+    in_flight: dict[str, int] = field(default_factory=dict)
+    """By replica; those with none are left out."""

@@ -1,0 +1,109 @@
+"""`python -m resolute.serving.router`: serves what the table file says until SIGTERM. Started by the master."""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import signal
+import sys
+from pathlib import Path
+
+import msgspec
+import uvloop
+
+from resolute.domain.routing import RoutingTable
+from resolute.runners.shepherd.identity import identity_of
+from resolute.serving.router.control import Control
+from resolute.serving.router.front import Front
+from resolute.serving.router.routes import Routes
+
+_LOOK_S = 0.25
+"""Between looks at the table file, for when the master's nudge is lost."""
+_LEAVE_WITHIN_S = 10.0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m resolute.serving.router")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--table", type=Path, required=True, help="JSON that the master writes")
+    parser.add_argument("--state", type=Path, required=True, help="JSON that this process writes when it listens")
+    given = parser.parse_args()
+    try:
+        uvloop.run(serve(given.host, given.port, given.table, given.state))
+    except OSError as problem:
+        print(f"The router cannot listen on {given.host}:{given.port}: {problem.strerror}.", file=sys.stderr)
+        return 1
+    return 0
+
+
+async def serve(host: str, port: int, table: Path, state: Path) -> None:
+    loop = asyncio.get_running_loop()
+    token = secrets.token_hex(16)
+    stopping = asyncio.Event()
+    control = Control(token=token, counts=lambda: routes.counts(), reload=lambda: follower.look())
+    routes = Routes(forward_token=token, on_demand=control.demand)
+    follower = Follower(table, routes)
+    follower.look()
+    back = await asyncio.start_server(control.handle, "127.0.0.1", 0)
+    front = await loop.create_server(lambda: Front(routes), host, port, backlog=1024)
+    for kind in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(kind, stopping.set)
+    write_state(state, port=front.sockets[0].getsockname()[1], control=back.sockets[0].getsockname()[1], token=token)
+    while not stopping.is_set():
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(stopping.wait(), _LOOK_S)
+        follower.look()
+        routes.close_idle_clients()
+    front.close()
+    await _finish(routes)
+    back.close()
+
+
+async def _finish(routes: Routes) -> None:
+    """Let those who are being answered have their answers."""
+    ends_at = routes.now() + _LEAVE_WITHIN_S
+    while routes.now() < ends_at and any(not front.is_idle for front in routes.fronts):
+        await asyncio.sleep(0.02)
+    for front in list(routes.fronts):
+        front.close()
+
+
+class Follower:
+    """Reads the table when it has changed. A file that cannot be read changes nothing: the last one stays in force."""
+
+    def __init__(self, path: Path, routes: Routes) -> None:
+        self._path = path
+        self._routes = routes
+        self._seen: tuple[int, int, int] | None = None
+
+    def look(self) -> None:
+        try:
+            facts = self._path.stat()
+            seen = (facts.st_mtime_ns, facts.st_size, facts.st_ino)
+            if seen == self._seen:
+                return
+            table = msgspec.json.decode(self._path.read_bytes(), type=RoutingTable)
+        except FileNotFoundError:
+            return
+        except (OSError, msgspec.DecodeError) as problem:
+            print(f"The table {self._path} cannot be read: {problem}", file=sys.stderr, flush=True)
+            return
+        self._seen = seen
+        self._routes.follow(table)
+
+
+def write_state(path: Path, *, port: int, control: int, token: str) -> None:
+    """For the master, now and after its restart: who this is and how to reach it. Holds a secret."""
+    identity = identity_of(os.getpid())
+    facts = {"pid": identity.pid, "started": identity.started, "port": port, "control_port": control, "token": token}
+    draft = path.with_suffix(f".{os.getpid()}")
+    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        json.dump(facts, file)
+    os.replace(draft, path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

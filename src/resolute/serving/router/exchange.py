@@ -1,0 +1,247 @@
+"""One request on its way: to a replica, to another one when that is gone, back to the client.
+
+An answer is held back until it is complete (unless it is large or has no length), so that a replica that dies in the
+middle of it costs nothing: the request goes to another one. Model servers must therefore expect to see a request twice.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from resolute.serving.router.answers import answer
+from resolute.serving.router.deployed import Deployed, Group
+from resolute.serving.router.request import Request
+from resolute.serving.router.upstream import Replica, Upstream
+
+_HELD_BYTES = 256 * 1024
+_MOST_SENDS = 3
+"""A request that ended so many servers is not sent to another one."""
+_SLACK_S = 2.0
+"""The model server's own time-out comes first: its sentence knows more."""
+
+
+class Answering:
+    """Who takes the answer: a client's connection, or nobody (a shadow's)."""
+
+    def write(self, data: bytes) -> None: ...
+    def done(self, *, is_last: bool) -> None: ...
+    def streams_from(self, upstream: Upstream) -> None: ...
+
+
+class Exchange:
+    __slots__ = (
+        "_answering",
+        "_deadline",
+        "_extra",
+        "_group",
+        "_held",
+        "_held_bytes",
+        "_is_shadow",
+        "_is_streaming",
+        "_loop",
+        "_position",
+        "_replica",
+        "_request",
+        "_sends",
+        "_started",
+        "_timer",
+        "_upstream",
+        "deployed",
+        "is_over",
+        "method",
+        "revision",
+    )
+
+    def __init__(self, deployed: Deployed, request: Request, answering: Answering, *, is_shadow: bool = False) -> None:
+        self.deployed = deployed
+        self.method = request.method
+        self.revision = 0
+        self._request = request.encoded()
+        self._answering = answering
+        self._is_shadow = is_shadow
+        self._loop = asyncio.get_running_loop()
+        self._started = self._loop.time()
+        self._position, self._extra = (0, b"") if is_shadow else deployed.place(request)
+        self._group: Group | None = None
+        self._replica: Replica | None = None
+        self._upstream: Upstream | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._deadline = 0.0
+        self._sends = 0
+        self._held: list[bytes] = []
+        self._held_bytes = 0
+        self._is_streaming = False
+        self.is_over = False
+
+    def dispatch(self) -> None:
+        """To whoever can answer; waits when nobody can."""
+        chosen = self.deployed.choose(self._position, self._loop.time())
+        if chosen is None:
+            self._wait()
+            return
+        self.deployed.stop_waiting(self)
+        self._send(chosen)
+
+    def shadow(self) -> bool:
+        """Send a copy to the shadow's replicas, if this one is to be copied and they have room."""
+        chosen = self.deployed.choose_shadow(self._loop.time())
+        if chosen is None:
+            return False
+        self.deployed.shadows += 1
+        self._send(chosen)
+        return True
+
+    def forget(self) -> None:
+        """It waits for a deployment that is no more."""
+        self._refuse(404, f"Deployment {self.deployed.routed.name} was deleted.")
+
+    def cancel(self) -> None:
+        """The client has gone."""
+        if self.is_over:
+            return
+        self.deployed.stop_waiting(self)
+        upstream = self._upstream
+        self._leave_replica()
+        self._end()
+        if upstream is not None:
+            upstream.close()
+
+    # ------------------------------------------------------------------------------------------------ sending
+
+    def _send(self, chosen: tuple[int, Group, Replica]) -> None:
+        self.revision, self._group, self._replica = chosen
+        self._replica.in_flight += 1
+        self.deployed.counter.of(self.revision).in_flight += 1
+        self._set_timer(self._group.timeout_s + _SLACK_S, self._late)
+        self._replica.send(self, self._request)
+
+    def _wait(self) -> None:
+        now = self._loop.time()
+        if self in self.deployed.waiting:
+            self.deployed.wait(self)
+            return
+        if not self._deadline:
+            self._deadline = now + self.deployed.routed.wait_s
+        if not self.deployed.wait(self):
+            sentence = f"Deployment {self.deployed.routed.name} has no replica yet and too many requests wait for one."
+            self._refuse(429, sentence, retry_after_s=5)
+            return
+        self._set_timer(max(0.0, self._deadline - now), self._waited_too_long)
+
+    def _set_timer(self, delay_s: float, action: Callable[[], None]) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(delay_s, action)
+
+    # ---------------------------------------------------------------------------------------------- answering
+
+    def sent(self, upstream: Upstream) -> None:
+        self._upstream = upstream
+
+    def received(self, upstream: Upstream, data: bytes, *, is_complete: bool) -> None:
+        status, is_last = upstream.status, upstream.is_closing
+        if self._is_streaming:
+            self._answering.write(data)
+        else:
+            self._held.append(data)
+            self._held_bytes += len(data)
+            is_large = self._held_bytes > _HELD_BYTES or (upstream.status and not upstream.has_length)
+            if is_complete or is_large:
+                self._release(is_complete=is_complete, upstream=upstream)
+        if is_complete:
+            self._complete(status, is_last=is_last)
+
+    def _release(self, *, is_complete: bool, upstream: Upstream) -> None:
+        data = self._held[0] if len(self._held) == 1 else b"".join(self._held)
+        self._held.clear()
+        end = data.find(b"\r\n") + 2
+        # Behind the status line; everything else goes through as the model server wrote it.
+        line = b"x-resolute-revision: %d\r\n" % self.revision
+        self._answering.write(data[:end] + line + self._extra + data[end:])
+        if not is_complete:
+            self._is_streaming = True
+            self._answering.streams_from(upstream)
+
+    def _complete(self, status: int, *, is_last: bool) -> None:
+        self._count(is_error=status >= 500)
+        self._leave_replica()
+        self._end()
+        self._answering.done(is_last=is_last)
+
+    def unconnected(self, replica: Replica) -> None:
+        if self.is_over:
+            return
+        self._leave_replica()
+        self._try_again()
+
+    def failed(self, upstream: Upstream) -> None:
+        if self.is_over:
+            return
+        if upstream.is_first:
+            upstream.replica.rest(self._loop.time())
+        self._sends += 1
+        if self._is_streaming:
+            self._count(is_error=True)
+            self._leave_replica()
+            self._end()
+            self._answering.done(is_last=True)
+            return
+        if self._sends >= _MOST_SENDS:
+            self._count(is_error=True)
+            self._leave_replica()
+            self._refuse(502, f"{self._sends} model servers ended without answering this request.")
+            return
+        self._leave_replica()
+        self._held.clear()
+        self._held_bytes = 0
+        self._try_again()
+
+    def _try_again(self) -> None:
+        if self._is_shadow:
+            self._end()
+            return
+        self.dispatch()
+
+    def _late(self) -> None:
+        assert self._group is not None
+        self._count(is_error=True)
+        upstream = self._upstream
+        self._leave_replica()
+        self._refuse(
+            504, f"The model did not answer within {self._group.timeout_s:g} s (serving.timeout_s of the deployment)."
+        )
+        if upstream is not None:
+            upstream.close()
+
+    def _waited_too_long(self) -> None:
+        name, wait_s = self.deployed.routed.name, self.deployed.routed.wait_s
+        self._refuse(
+            503, f"Deployment {name} has had no ready replica for {wait_s:g} s; `resolute deploy describe {name}`.", 5
+        )
+
+    # --------------------------------------------------------------------------------------------------- ends
+
+    def _refuse(self, status: int, sentence: str, retry_after_s: int | None = None) -> None:
+        self.deployed.stop_waiting(self)
+        is_streaming = self._is_streaming
+        self._end()
+        if not is_streaming:
+            self._answering.write(answer(status, sentence, retry_after_s=retry_after_s))
+        self._answering.done(is_last=is_streaming)
+
+    def _count(self, *, is_error: bool) -> None:
+        self.deployed.counter.of(self.revision).ended(self._loop.time() - self._started, is_error=is_error)
+
+    def _leave_replica(self) -> None:
+        if self._replica is not None:
+            self._replica.in_flight -= 1
+            self.deployed.counter.of(self.revision).in_flight -= 1
+        self._replica = None
+        self._upstream = None
+
+    def _end(self) -> None:
+        self.is_over = True
+        if self._is_shadow:
+            self.deployed.shadows -= 1
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

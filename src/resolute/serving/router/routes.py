@@ -1,0 +1,112 @@
+"""Everything the router knows: the table it follows, and which deployment a request means."""
+
+import asyncio
+import hmac
+import secrets
+from collections.abc import Callable
+
+from resolute.domain.routing import RoutedReplica, RouterCounts, RoutingTable
+from resolute.serving.router.deployed import Deployed
+from resolute.serving.router.front import Front, alive, refuse
+from resolute.serving.router.request import Request, named_in_path
+from resolute.serving.router.upstream import Replica
+
+_IDLE_CLIENT_S = 120.0
+
+
+class Routes:
+    """`forward_token`: the master shows it for callers whom it has checked itself."""
+
+    def __init__(self, *, forward_token: str, on_demand: Callable[[], None]) -> None:
+        self.table = RoutingTable()
+        self.fronts: set[Front] = set()
+        self.started = secrets.token_hex(8)
+        self.now = asyncio.get_running_loop().time
+        self._forward_token = forward_token.encode()
+        self._on_demand = on_demand
+        self._deployed: dict[int, Deployed] = {}
+        self._by_host: dict[str, Deployed] = {}
+        self._by_name: dict[str, Deployed] = {}
+        self._replicas: dict[str, Replica] = {}
+        self._leaving: list[Replica] = []
+
+    def follow(self, table: RoutingTable) -> None:
+        """Requests under way go on where they are."""
+        self.table = table
+        self._take_replicas(table)
+        known, self._deployed = self._deployed, {}
+        self._by_host, self._by_name = {}, {}
+        for routed in table.deployments:
+            deployed = known.get(routed.id) or Deployed(routed, self._on_demand)
+            self._deployed[routed.id] = deployed
+            self._by_host[f"{routed.name}.{routed.namespace}"] = deployed
+            if routed.namespace == "default" or routed.name not in self._by_name:
+                self._by_name[routed.name] = deployed
+            known.pop(routed.id, None)
+        for routed in table.deployments:
+            self._deployed[routed.id].follow(routed, self._replicas)
+        for deleted in known.values():
+            for exchange in list(deleted.waiting):
+                exchange.forget()
+
+    def _take_replicas(self, table: RoutingTable) -> None:
+        known, self._replicas = self._replicas, {}
+        for routed in table.deployments:
+            for revision in routed.revisions:
+                for each in revision.replicas:
+                    self._replicas[each.id] = _taken(known, each)
+        for replica in known.values():
+            replica.close()
+        self._leaving = [r for r in (*self._leaving, *known.values()) if r.in_flight]
+
+    def find(self, request: Request) -> Deployed:
+        """By the Host header, else by `/serving/<name>`. Raises the refusal when there is none, or no key is shown."""
+        request.path = request.url
+        labels = request.host.partition(b":")[0].decode("latin-1").lower().split(".", 2)
+        deployed = self._by_host.get(".".join(labels[:2])) if len(labels) > 1 else None
+        if deployed is None:
+            named = named_in_path(request.url)
+            if named is None:
+                if request.url in (b"/", b"/healthz"):
+                    raise alive()
+                raise refuse(404, self._unknown(request.host.decode("latin-1")))
+            name, request.path = named
+            deployed = self._by_name.get(name) or self._by_host.get(name)
+            if deployed is None:
+                raise refuse(404, self._unknown(name))
+        if self.table.requires_key and not self._is_forwarded(request) and not deployed.is_allowed(request):
+            raise refuse(401, "Send the deployment's key: `Authorization: Bearer <key>` (shown when it was created).")
+        return deployed
+
+    def _is_forwarded(self, request: Request) -> bool:
+        shown = request.header(b"x-resolute-forwarded")
+        return shown is not None and hmac.compare_digest(shown, self._forward_token)
+
+    def _unknown(self, name: str) -> str:
+        sentence = f"There is no deployment {name!r}. Use `/serving/<name>/...` or `Host: <name>.<namespace>.<domain>`."
+        if self.table.requires_key:
+            return sentence
+        names = ", ".join(sorted(self._by_name)) or "none yet"
+        return f"{sentence} There are: {names}."
+
+    def counts(self) -> RouterCounts:
+        self._leaving = [replica for replica in self._leaving if replica.in_flight]
+        replicas = [*self._replicas.values(), *self._leaving]
+        return RouterCounts(
+            started=self.started,
+            version=self.table.version,
+            deployments={key: each.counter.counts(len(each.waiting)) for key, each in self._deployed.items()},
+            in_flight={replica.id: replica.in_flight for replica in replicas if replica.in_flight},
+        )
+
+    def close_idle_clients(self) -> None:
+        before = self.now() - _IDLE_CLIENT_S
+        for front in list(self.fronts):
+            if front.is_idle and front.last_active < before:
+                front.close()
+
+
+def _taken(known: dict[str, Replica], routed: RoutedReplica) -> Replica:
+    if routed.id in known:
+        return known.pop(routed.id)
+    return Replica(routed.id, routed.address)

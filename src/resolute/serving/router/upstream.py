@@ -1,0 +1,199 @@
+"""Connections to replicas: kept open, one request at a time on each. Says when an answer came, or that none will."""
+
+import asyncio
+import contextlib
+from collections import deque
+from typing import Protocol
+
+import httptools
+
+_MOST_IDLE = 64
+_FIRST_REST_S = 0.1
+_LONGEST_REST_S = 5.0
+
+
+class Asker(Protocol):
+    """Who waits for an answer."""
+
+    method: bytes
+    is_over: bool
+    """Nobody wants the answer any more."""
+
+    def sent(self, upstream: "Upstream") -> None: ...
+    def received(self, upstream: "Upstream", data: bytes, *, is_complete: bool) -> None: ...
+    def failed(self, upstream: "Upstream") -> None:
+        """The connection is gone before the answer was complete."""
+
+    def unconnected(self, replica: "Replica") -> None:
+        """No connection could be made; nothing was sent."""
+
+
+class Replica:
+    """A model server as the router knows it: its idle connections, what is under way, and whether to rest it."""
+
+    def __init__(self, id: str, address: str) -> None:
+        self.id = id
+        host, _, port = address.rpartition(":")
+        self.host, self.port = host.strip("[]"), int(port)
+        self.in_flight = 0
+        self.rests_until = 0.0
+        self._failures = 0
+        self._idle: deque[Upstream] = deque()
+        self._connecting: set[asyncio.Task[None]] = set()
+
+    def send(self, asker: Asker, request: bytes) -> None:
+        """On an idle connection, or on a new one."""
+        while self._idle:
+            upstream = self._idle.pop()
+            if not upstream.is_closing:
+                upstream.send(asker, request)
+                return
+        task = asyncio.get_running_loop().create_task(self._connect(asker, request))
+        self._connecting.add(task)
+        task.add_done_callback(self._connecting.discard)
+
+    async def _connect(self, asker: Asker, request: bytes) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(5.0):
+                _, upstream = await loop.create_connection(lambda: Upstream(self), self.host, self.port)
+        except OSError:
+            self.rest(loop.time())
+            asker.unconnected(self)
+            return
+        if asker.is_over:
+            self.free(upstream)
+            return
+        upstream.send(asker, request)
+
+    def rest(self, now: float) -> None:
+        """It did not take a connection: others go first for a moment, longer each time."""
+        self.rests_until = now + min(_LONGEST_REST_S, _FIRST_REST_S * 2.0**self._failures)
+        self._failures += 1
+
+    def answered(self) -> None:
+        self._failures = 0
+        self.rests_until = 0.0
+
+    def is_resting(self, now: float) -> bool:
+        return self.rests_until > now
+
+    def free(self, upstream: "Upstream") -> None:
+        if len(self._idle) < _MOST_IDLE:
+            self._idle.append(upstream)
+        else:
+            upstream.close()
+
+    def lost(self, upstream: "Upstream") -> None:
+        with contextlib.suppress(ValueError):
+            self._idle.remove(upstream)
+
+    def close(self) -> None:
+        """No new requests will come; those under way are finished."""
+        while self._idle:
+            self._idle.pop().close()
+
+
+class Upstream(asyncio.Protocol):
+    def __init__(self, replica: Replica) -> None:
+        self.replica = replica
+        self.is_closing = False
+        self.status = 0
+        self.has_length = False
+        """The answer says how long it is, or comes in chunks."""
+        self.is_first = True
+        self.has_answer = False
+        """Bytes of the answer have come."""
+        self._asker: Asker | None = None
+        self._transport: asyncio.Transport | None = None
+        self._parser = httptools.HttpResponseParser(self)
+        self._is_complete = False
+
+    def send(self, asker: Asker, request: bytes) -> None:
+        self._asker = asker
+        self._parser = httptools.HttpResponseParser(self)
+        self.status, self.has_length, self.has_answer, self._is_complete = 0, False, False, False
+        if self._transport is None or self.is_closing:
+            self._fail()
+            return
+        asker.sent(self)
+        self._transport.write(request)
+
+    def close(self) -> None:
+        self.is_closing = True
+        self._asker = None
+        if self._transport is not None:
+            self._transport.abort()
+
+    def pause(self, is_paused: bool) -> None:
+        """While the client reads slower than the replica writes."""
+        if self._transport is None or self._transport.is_closing():
+            return
+        if is_paused:
+            self._transport.pause_reading()
+        else:
+            self._transport.resume_reading()
+
+    # ----------------------------------------------------------------------------------------------- asyncio
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        asker = self._asker
+        if asker is None:
+            self.close()
+            return
+        self.has_answer = True
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            self._is_complete = False
+            self._fail()
+            self.close()
+            return
+        if not self._is_complete:
+            asker.received(self, data, is_complete=False)
+            return
+        self._asker = None
+        self.is_first = False
+        self.replica.answered()
+        self.is_closing = not self._parser.should_keep_alive()
+        if self.is_closing:
+            asker.received(self, data, is_complete=True)
+            self.close()
+            return
+        # Free before the answer is handed on: the client's next request may use it at once.
+        self.replica.free(self)
+        asker.received(self, data, is_complete=True)
+
+    def connection_lost(self, problem: Exception | None) -> None:
+        self.is_closing = True
+        self.replica.lost(self)
+        asker = self._asker
+        if asker is not None and self.status and not self.has_length and problem is None:
+            # An answer without a length ends with its connection.
+            self._asker = None
+            asker.received(self, b"", is_complete=True)
+            return
+        self._fail()
+
+    def _fail(self) -> None:
+        asker, self._asker = self._asker, None
+        if asker is not None:
+            asker.failed(self)
+
+    # --------------------------------------------------------------------------------------------- httptools
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if name.lower() in (b"content-length", b"transfer-encoding"):
+            self.has_length = True
+
+    def on_headers_complete(self) -> None:
+        self.status = self._parser.get_status_code()
+        if self._asker is not None and self._asker.method == b"HEAD":
+            self._is_complete = True
+
+    def on_message_complete(self) -> None:
+        self._is_complete = True
