@@ -1,0 +1,231 @@
+"""Which path does what: KServe V1, V2 and its repository extension, TorchServe's predictions, metrics.
+
+Parses, calls the data plane, shapes the answer. Every error becomes `{"error": sentence}`; no traceback leaves.
+"""
+
+import base64
+import email.parser
+import email.policy
+import logging
+import re
+from collections.abc import Callable, Coroutine
+from typing import Any
+from urllib.parse import unquote
+
+import msgspec
+
+from resolute.domain.errors import InvalidInput, NotFound, ResoluteError
+from resolute.serving.dataplane import DataPlane
+from resolute.serving.http_message import BINARY, Request, Response, error_response, json_response
+from resolute.serving.limits import ModelFailed
+from resolute.serving.metrics import CONTENT_TYPE
+from resolute.serving.protocol import v1, v2
+from resolute.serving.protocol.json_text import parse
+
+_log = logging.getLogger("resolute.serving")
+Answer = Response | Coroutine[Any, Any, Response]
+Handler = Callable[..., Answer]
+_MODEL = r"(?P<name>[^/:]+)"
+_VERSION = r"(?:/versions/(?P<version>[^/]+))?"
+_REMEMBERED = 1024
+_any = msgspec.json.Decoder(msgspec.Raw)
+
+
+class Routes:
+    """The application of a model server."""
+
+    def __init__(self, plane: DataPlane) -> None:
+        self._plane = plane
+        self._known: dict[tuple[str, str], tuple[Handler, dict[str, Any]]] = {}
+        self._table = [(re.compile(pattern), methods) for pattern, methods in self._routes().items()]
+
+    def __call__(self, request: Request) -> Answer:
+        """Never raises; an answer that takes time is a coroutine, which does not raise either."""
+        try:
+            handler, arguments = self._find(request)
+            answer = handler(request, **arguments)
+        except Exception as problem:  # noqa: BLE001, RUF100
+            return _failed(problem)
+        return answer if isinstance(answer, Response) else _guarded(answer)
+
+    def _routes(self) -> dict[str, dict[str, Handler]]:
+        post_or_put: dict[str, Handler] = {"POST": self._predictions, "PUT": self._predictions}
+        return {
+            rf"/v1/models/{_MODEL}:(?P<verb>predict|explain)": {"POST": self._predict},
+            rf"/v2/models/{_MODEL}{_VERSION}/infer": {"POST": self._infer},
+            rf"/predictions/{_MODEL}(?:/(?P<version>[^/]+))?": post_or_put,
+            r"/v2/health/ready": {"GET": self._ready},
+            r"/v2/health/live": {"GET": self._live},
+            r"/": {"GET": self._alive},
+            r"/ping": {"GET": self._ping},
+            r"/metrics": {"GET": self._metrics},
+            r"/v1/models": {"GET": self._list_models},
+            rf"/v1/models/{_MODEL}": {"GET": self._v1_model},
+            r"/v2/?": {"GET": self._server_metadata},
+            r"/v2/models/?": {"GET": self._list_models},
+            rf"/v2/models/{_MODEL}{_VERSION}": {"GET": self._v2_model},
+            rf"/v2/models/{_MODEL}{_VERSION}/ready": {"GET": self._model_ready},
+            r"/v2/repository/index": {"POST": self._index},
+            rf"/v2/repository/models/{_MODEL}/load": {"POST": self._load},
+            rf"/v2/repository/models/{_MODEL}/unload": {"POST": self._unload},
+        }
+
+    def _find(self, request: Request) -> tuple[Handler, dict[str, Any]]:
+        method = "GET" if request.method == "HEAD" else request.method
+        known = self._known.get((method, request.path))
+        if known is not None:
+            return known
+        for pattern, methods in self._table:
+            match = pattern.fullmatch(request.path)
+            if match is None:
+                continue
+            if method not in methods:
+                return _wrong_method(request, sorted(methods)), {}
+            found = methods[method], {key: value and unquote(value) for key, value in match.groupdict().items()}
+            if len(self._known) < _REMEMBERED:
+                self._known[method, request.path] = found
+            return found
+        raise NotFound(f"There is nothing at {request.path}. Ask GET /v2/models for what is served.")
+
+    # inference
+
+    async def _predict(self, request: Request, name: str, verb: str) -> Response:
+        self._mark(request, name, verb)
+        reply = await self._plane.predict(name, verb, v1.read_instances(_body(request)))
+        request.batch = reply.batch
+        return Response(v1.write_answer(verb, reply.buffers[0]))
+
+    async def _infer(self, request: Request, name: str, version: str | None) -> Response:
+        model = self._mark(request, name, "infer", version)
+        asked = v2.read_request(_body(request), request.headers.get("inference-header-content-length"))
+        reply = await self._plane.infer(name, version, asked)
+        request.batch = reply.batch
+        body = v2.write_answer(name, model, asked.id, reply.outcome, reply.buffers)
+        if body.header_bytes is None:
+            return Response(body.parts)
+        headers = (("inference-header-content-length", str(body.header_bytes)),)
+        return Response(body.parts, content_type=BINARY, headers=headers)
+
+    async def _predictions(self, request: Request, name: str, version: str | None) -> Response:
+        """TorchServe's: the body is one instance, the answer is the prediction itself."""
+        self._mark(request, name, "predict", version)
+        reply = await self._plane.predict(name, "predict", _one_instance(request))
+        request.batch = reply.batch
+        return Response([bytes(reply.buffers[0])[1:-1]])
+
+    def _mark(self, request: Request, name: str, kind: str, version: str | None = None) -> str:
+        """Raises NotFound before anything of the body is looked at. Returns the version that answers."""
+        model = self._plane.model(name, version)
+        request.model, request.kind = name, kind
+        return model.settings.version
+
+    # health
+
+    def _alive(self, request: Request) -> Response:
+        return json_response({"status": "alive"})
+
+    def _live(self, request: Request) -> Response:
+        return json_response({"live": True})
+
+    def _ready(self, request: Request) -> Response:
+        reason = self._plane.why_not_ready
+        return json_response({"ready": False, "error": reason}, 503) if reason else json_response({"ready": True})
+
+    def _ping(self, request: Request) -> Response:
+        reason = self._plane.why_not_ready
+        return json_response({"status": "Unhealthy", "error": reason}, 500) if reason else _healthy()
+
+    def _metrics(self, request: Request) -> Response:
+        return Response([self._plane.metrics.exposition()], content_type=CONTENT_TYPE)
+
+    # models
+
+    def _list_models(self, request: Request) -> Response:
+        return json_response({"models": list(self._plane.models)})
+
+    def _v1_model(self, request: Request, name: str) -> Response:
+        reason = self._plane.model(name).why_not_ready
+        return _not_ready(name, reason) if reason else json_response({"name": name, "ready": True})
+
+    def _v2_model(self, request: Request, name: str, version: str | None) -> Response:
+        return json_response(self._plane.model_metadata(name, version))
+
+    def _model_ready(self, request: Request, name: str, version: str | None) -> Response:
+        reason = self._plane.model(name, version).why_not_ready
+        return _not_ready(name, reason) if reason else json_response({"name": name, "ready": True})
+
+    def _server_metadata(self, request: Request) -> Response:
+        return json_response(self._plane.server_metadata())
+
+    def _index(self, request: Request) -> Response:
+        return json_response(self._plane.index())
+
+    async def _load(self, request: Request, name: str) -> Response:
+        await self._plane.load(name)
+        return json_response({"name": name, "load": True})
+
+    async def _unload(self, request: Request, name: str) -> Response:
+        await self._plane.unload(name)
+        return json_response({"name": name, "unload": True})
+
+
+def _body(request: Request) -> bytes:
+    encoding = request.headers.get("content-encoding", "identity").lower()
+    if encoding not in ("identity", ""):
+        raise InvalidInput(f"The body is compressed with {encoding!r}; send it as it is.")
+    return request.body
+
+
+def _one_instance(request: Request) -> v1.Instances:
+    """JSON as it is; a form's `data` or `body` field, or anything else, as base64 under `data`."""
+    body, kind = _body(request), request.headers.get("content-type", "")
+    if kind.startswith("application/json"):
+        return v1.Instances(1, b"[%b]" % parse(_any, body, wanted="one instance as JSON"))
+    if kind.startswith("multipart/form-data"):
+        body = _form_field(kind, body)
+    if not body:
+        raise InvalidInput("The request has no body. Send one instance: JSON, or the bytes of a picture.")
+    return v1.Instances(1, b'[{"data":"%b"}]' % base64.b64encode(body))
+
+
+def _form_field(content_type: str, body: bytes) -> bytes:
+    parser = email.parser.BytesParser(policy=email.policy.HTTP)
+    form = parser.parsebytes(b"content-type: %b\r\n\r\n%b" % (content_type.encode("latin-1"), body))
+    fields = {part.get_param("name", header="content-disposition"): part for part in form.iter_parts()}
+    for name in ("data", "body"):
+        if name in fields:
+            return bytes(fields[name].get_payload(decode=True))
+    named = ", ".join(str(name) for name in fields) or "none"
+    raise InvalidInput(f'The form has no field "data" (fields sent: {named}). Send one with the instance in it.')
+
+
+def _wrong_method(request: Request, allowed: list[str]) -> Handler:
+    names = ", ".join(allowed)
+
+    def answer(request: Request) -> Response:
+        message = f"{request.method} is not possible at {request.path}; use {names}."
+        return Response([msgspec.json.encode({"error": message})], 405, headers=(("allow", names),))
+
+    return answer
+
+
+def _not_ready(name: str, reason: str) -> Response:
+    return json_response({"error": reason, "name": name, "ready": False}, 503)
+
+
+def _healthy() -> Response:
+    return json_response({"status": "Healthy"})
+
+
+async def _guarded(answer: Coroutine[Any, Any, Response]) -> Response:
+    try:
+        return await answer
+    except Exception as problem:  # noqa: BLE001, RUF100
+        return _failed(problem)
+
+
+def _failed(problem: Exception) -> Response:
+    if isinstance(problem, ResoluteError):
+        return error_response(problem)
+    _log.error("A request failed inside the server.", exc_info=problem)
+    return error_response(ModelFailed("The server failed on this request; its log has the details."))
