@@ -9,6 +9,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+import numpy
+
 from benchmarks.search.race import Contestant
 from benchmarks.search.synthetic import random_point
 from benchmarks.search.task import MAX_EPOCHS, Dimension, Point, Task
@@ -81,7 +83,7 @@ class RayAsha:
         def __init__(self, number: int) -> None:
             self.trial_id = str(number)
 
-    def __init__(self, task: Task, seed: int) -> None:
+    def __init__(self, task: Task, seed: int, brackets: int) -> None:
         from ray.tune.schedulers import AsyncHyperBandScheduler
 
         self._scheduler = AsyncHyperBandScheduler(
@@ -91,7 +93,10 @@ class RayAsha:
             max_t=MAX_EPOCHS,
             grace_period=1,
             reduction_factor=DIVISOR,
+            brackets=brackets,
         )
+        # It draws brackets from numpy's global generator.
+        numpy.random.seed(seed)
         self._dice, self._task, self._count = random.Random(seed), task, 0
 
     def suggest(self) -> tuple[Any, Point] | None:
@@ -105,7 +110,7 @@ class RayAsha:
 
 
 class SyneContestant:
-    def __init__(self, name: str, task: Task, seed: int) -> None:
+    def __init__(self, name: str, task: Task, seed: int, **options: Any) -> None:
         from syne_tune.backend.trial_status import Trial
         from syne_tune.optimizer import baselines
 
@@ -119,6 +124,7 @@ class SyneContestant:
             grace_period=1,
             reduction_factor=DIVISOR,
             random_seed=seed,
+            **options,
         )
         self._count = 0
 
@@ -146,6 +152,7 @@ def entries() -> dict[str, Entry]:
     found: dict[str, Entry] = {
         "random": _ours({"name": "random"}),
         "adaptive_asha": _ours(_halving("adaptive_asha", mode="standard")),
+        "adaptive_asha aggressive": _ours(_halving("adaptive_asha", mode="aggressive")),
         "async_halving": _ours(_halving("async_halving", num_rungs=4)),
         "tpe": _ours({"name": "tpe"}),
         "adaptive_tpe": _ours(_halving("adaptive_tpe")),
@@ -186,7 +193,10 @@ def _ray() -> dict[str, Entry]:
         import ray.tune.schedulers  # noqa: F401
     except ImportError:
         return {}
-    return {"ray asha": lambda task, seed, workers: RayAsha(task, seed)}
+    return {
+        "ray asha": lambda task, seed, workers: RayAsha(task, seed, brackets=1),
+        "ray asha 3 brackets": lambda task, seed, workers: RayAsha(task, seed, brackets=3),
+    }
 
 
 def _syne() -> dict[str, Entry]:
@@ -196,6 +206,7 @@ def _syne() -> dict[str, Entry]:
         return {}
     return {
         "syne asha": lambda task, seed, workers: SyneContestant("ASHA", task, seed),
+        "syne asha 3 brackets": lambda task, seed, workers: SyneContestant("ASHA", task, seed, brackets=3),
         "syne bohb": lambda task, seed, workers: SyneContestant("BOHB", task, seed),
     }
 
