@@ -1,4 +1,4 @@
-"""`resolute data push | pull`: sets of files to and from stores."""
+"""`resolute data push | pull | pack`: sets of files to and from stores."""
 
 from pathlib import Path
 from typing import Annotated
@@ -31,6 +31,35 @@ def pull(run: Run, url: Url, folder: Folder, workers: Parallel = 16) -> None:
     with progress_bar("Pulling", None) as on_progress:
         done = imagery.pull(url, folder, workers=workers, on_progress=on_progress)
     _finish(run, done, "Pulled", str(folder))
+
+
+@command(app, "pack", context_settings=EITHER_DASH)
+def pack(
+    run: Run,
+    images: Annotated[Path, typer.Argument(metavar="IMAGES", help="The folder of the images.")],
+    annotations: Annotated[Path, typer.Argument(metavar="LABELS", help="Their COCO label file.")],
+    url: Url,
+    shard_mb: Annotated[int, typer.Option("--shard-mb", min=1, help="Megabytes in a shard.")] = 64,
+    seed: Annotated[int, typer.Option("--seed", help="Of the order in which images are packed.")] = 0,
+    in_order: Annotated[bool, typer.Option("--in-order", help="Keep the order of the label file.")] = False,
+) -> None:
+    """Pack images and labels into a few large shards that training streams from a store."""
+    with progress_bar("Packing", None) as on_progress:
+        done = imagery.pack(
+            images,
+            annotations,
+            url,
+            shard_bytes=shard_mb << 20,
+            seed=None if in_order else seed,
+            on_progress=on_progress,
+        )
+    raw = {"images": done.images, "shards": done.shards, "bytes": done.size, "missing": done.missing}
+    left_out = (
+        f" {len(done.missing)} image(s) are missing and were left out, such as {done.missing[0]}."
+        if done.missing
+        else ""
+    )
+    run.say(f"Packed {done.images} image(s), {size(done.size)}, into {done.shards} shard(s) at {url}.{left_out}", raw)
 
 
 def _finish(run: Run, done: "imagery.TransferResult", verb: str, target: str) -> None:

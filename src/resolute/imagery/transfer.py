@@ -7,24 +7,21 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import obstore
-from obstore.exceptions import BaseError, NotFoundError, PermissionDeniedError, UnauthenticatedError
-from obstore.store import LocalStore, ObjectStore, from_url
+from obstore.exceptions import BaseError, NotFoundError
+from obstore.store import ObjectStore
 
-from resolute.domain.errors import Forbidden, InvalidInput, NotFound, Unavailable
+from resolute.domain.errors import InvalidInput, NotFound
 from resolute.imagery import manifest as manifests
 from resolute.imagery.files import existing_folder, make_folder
 from resolute.imagery.manifest import MANIFEST, PARTIAL, StoredFile
+from resolute.imagery.places import exists, explained, first_line, open_place
 from resolute.imagery.workers import Progress
 
-_SCHEMES = ("s3", "gs", "az", "azure", "abfs", "abfss")
-_RETRY: Any = {"max_retries": 5, "retry_timeout": timedelta(seconds=60)}
 _JOURNAL_EVERY = 256
 _CHUNK = 8 << 20
 
@@ -43,8 +40,8 @@ def push(folder: Path, url: str, *, workers: int = 16, on_progress: Progress = l
     paths = manifests.files_of(root)
     if not paths:
         raise InvalidInput(f"{folder} holds no file. There is nothing to push.")
-    with _explained(url):
-        store = _open(url, is_writing=True)
+    with explained(url):
+        store = open_place(url, is_writing=True)
         there = _already_there(store)
         result, files = TransferResult(), []
         for outcome in _in_threads(lambda path: _push_one(store, root, path, there), paths, workers):
@@ -57,15 +54,15 @@ def push(folder: Path, url: str, *, workers: int = 16, on_progress: Progress = l
                 obstore.put(store, PARTIAL, manifests.encode(files))
         # A file that was there before and is not in this push keeps its place only in the store, not in the set.
         obstore.put(store, PARTIAL if result.failures else MANIFEST, manifests.encode(files))
-        if not result.failures and _exists(store, PARTIAL):
+        if not result.failures and exists(store, PARTIAL):
             obstore.delete(store, [PARTIAL])
         return result
 
 
 def pull(url: str, folder: Path, *, workers: int = 16, on_progress: Progress = lambda _: None) -> TransferResult:
     """Every file is checked against the manifest before it gets its name."""
-    with _explained(url):
-        store = _open(url, is_writing=False)
+    with explained(url):
+        store = open_place(url, is_writing=False)
         try:
             text = bytes(obstore.get(store, MANIFEST).bytes())
         except (NotFoundError, FileNotFoundError):
@@ -122,7 +119,7 @@ def _in_threads(function: Callable[[Any], _Outcome], items: Iterable[Any], worke
         try:
             return function(item)
         except (BaseError, OSError) as problem:
-            return f"{getattr(item, 'path', item)}: {_first_line(problem)}"
+            return f"{getattr(item, 'path', item)}: {first_line(problem)}"
 
     with ThreadPoolExecutor(max(1, workers)) as pool:
         futures = [pool.submit(guarded, item) for item in items]
@@ -148,51 +145,7 @@ def _already_there(store: ObjectStore) -> dict[str, StoredFile]:
     """Files that an earlier push brought, and that still have their size in the store."""
     known: dict[str, StoredFile] = {}
     for name in (MANIFEST, PARTIAL):
-        if _exists(store, name):
+        if exists(store, name):
             known |= manifests.decode(bytes(obstore.get(store, name).bytes()), name).by_path()
     sizes = {entry["path"]: entry["size"] for chunk in obstore.list(store) for entry in chunk} if known else {}
     return {path: file for path, file in known.items() if sizes.get(path) == file.size}
-
-
-def _exists(store: ObjectStore, key: str) -> bool:
-    try:
-        obstore.head(store, key)
-    except (NotFoundError, FileNotFoundError):
-        return False
-    return True
-
-
-def _open(url: str, *, is_writing: bool) -> ObjectStore:
-    scheme, separator, rest = url.partition("://")
-    if not separator or scheme == "file":
-        path = Path(rest if separator else url).absolute()
-        if is_writing:
-            make_folder(path)
-        return LocalStore(existing_folder(path))
-    if scheme not in _SCHEMES:
-        raise InvalidInput(f"{url} cannot be opened. Give a folder, or an address of s3://, gs:// or az://.")
-    options: dict[str, Any] = {"retry_config": _RETRY}
-    if scheme == "s3":
-        endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-        region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
-        options["config"] = {"region": region, **({"endpoint": endpoint} if endpoint else {})}
-        options["client_options"] = {"allow_http": bool(endpoint and endpoint.startswith("http://"))}
-    return from_url(url, **options)
-
-
-@contextmanager
-def _explained(url: str) -> Iterator[None]:
-    """Turns what a store says into our own errors, with the address."""
-    try:
-        yield
-    except (PermissionDeniedError, UnauthenticatedError) as problem:
-        raise Forbidden(f"{url} refuses these credentials: {_first_line(problem)}.") from problem
-    except (NotFoundError, FileNotFoundError) as problem:
-        raise NotFound(f"{url} is not there: {_first_line(problem)}. Create the bucket first.") from problem
-    except (BaseError, OSError) as problem:
-        raise Unavailable(f"{url} does not answer as it should: {_first_line(problem)}.") from problem
-
-
-def _first_line(problem: BaseException) -> str:
-    lines = str(problem).strip().splitlines()
-    return (lines[0] if lines else type(problem).__name__).rstrip(".")

@@ -51,7 +51,18 @@ def write_tiff(tmp_path: Path) -> WriteTiff:
 
 @pytest.fixture(params=["folder", "file-url", "s3"])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """An empty place of each kind of store."""
+    return _place(request, tmp_path, monkeypatch)
+
+
+@pytest.fixture(params=["folder", "s3", "fake"])
+def packed_url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    return _place(request, tmp_path, monkeypatch)
+
+
+def _place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """An empty place of the kind that the test asks for."""
+    if request.param == "fake":
+        return f"fake://{tmp_path}"
     if request.param == "folder":
         return str(tmp_path / "store")
     if request.param == "file-url":

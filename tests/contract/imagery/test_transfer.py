@@ -8,7 +8,8 @@ import pytest
 
 from resolute.domain.errors import Forbidden, InvalidInput, NotFound
 from resolute.imagery.manifest import MANIFEST, PARTIAL
-from resolute.imagery.transfer import _open, pull, push
+from resolute.imagery.places import open_place
+from resolute.imagery.transfer import pull, push
 
 
 @pytest.fixture
@@ -27,11 +28,11 @@ def tree(root: Path) -> dict[str, bytes]:
 
 
 def damage(url: str, key: str, content: bytes) -> None:
-    obstore.put(_open(url, is_writing=True), key, content)
+    obstore.put(open_place(url, is_writing=True), key, content)
 
 
 def names(url: str) -> set[str]:
-    store = _open(url, is_writing=False)
+    store = open_place(url, is_writing=False)
     return {entry["path"] for chunk in obstore.list(store) for entry in chunk}
 
 
@@ -59,7 +60,7 @@ def test_what_has_arrived_is_not_moved_again(folder: Path, store_url: str, tmp_p
 
 def test_a_push_goes_on_from_the_record_of_one_that_was_stopped(folder: Path, store_url: str) -> None:
     push(folder, store_url)
-    store = _open(store_url, is_writing=True)
+    store = open_place(store_url, is_writing=True)
     obstore.put(store, PARTIAL, bytes(obstore.get(store, MANIFEST).bytes()))
     obstore.delete(store, [MANIFEST, "part0/2.bin"])
 
@@ -85,7 +86,7 @@ def test_a_file_missing_from_the_store_is_reported_and_the_rest_pulled(
     folder: Path, store_url: str, tmp_path: Path
 ) -> None:
     push(folder, store_url)
-    obstore.delete(_open(store_url, is_writing=True), ["part1/1.bin"])
+    obstore.delete(open_place(store_url, is_writing=True), ["part1/1.bin"])
 
     done = pull(store_url, tmp_path / "back")
 

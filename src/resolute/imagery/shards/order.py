@@ -1,0 +1,50 @@
+"""The order in which a packed set is read: random, the same for everybody, and kind to the cache. Pure.
+
+Shards are shuffled, taken a few at a time, and the samples of those few are shuffled together. So at any moment all
+ranks and workers read from the same few shards. It depends on the seed and the epoch alone: not on ranks or workers.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Order = NDArray[np.int64]
+
+
+def shard_order(shards: Sequence[int], *, seed: int, epoch: int, block: int) -> Order:
+    """`shards[i]` is the shard of sample i. Samples of `block` shards are mixed."""
+    owners = np.asarray(shards, dtype=np.int64)
+    dice = np.random.default_rng([seed % 2**63, epoch])
+    shuffled = dice.permutation(np.unique(owners))
+    place = np.empty(int(owners.max(initial=-1)) + 1, dtype=np.int64)
+    place[shuffled] = np.arange(len(shuffled))
+    keys = dice.random(len(owners))
+    return np.lexsort((keys, place[owners] // max(1, block)))
+
+
+def grouped(order: Order, groups: Sequence[int], batch: int) -> Order:
+    """The same samples so that each batch has samples of one group, moved as little as possible.
+
+    What is left of the groups at the end makes the last batches, which may mix them: none is dropped or repeated.
+    """
+    waiting: dict[int, list[int]] = {}
+    done: list[int] = []
+    for index in order.tolist():
+        held = waiting.setdefault(groups[index], [])
+        held.append(index)
+        if len(held) == batch:
+            done += held
+            held.clear()
+    for group in sorted(waiting):
+        done += waiting[group]
+    return np.asarray(done, dtype=np.int64)
+
+
+def aspect_groups(sizes: Sequence[tuple[int, int]], factor: int) -> list[int]:
+    """Bins of width / height, `factor` to each side of square; 0: all in one."""
+    if factor <= 0:
+        return [0] * len(sizes)
+    edges = 2.0 ** np.linspace(-1.0, 1.0, 2 * factor + 1)
+    ratios = np.array([width / max(1, height) for width, height in sizes])
+    return [int(group) for group in np.searchsorted(edges, ratios, side="right")]
