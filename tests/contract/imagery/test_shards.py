@@ -96,15 +96,13 @@ def test_a_damaged_file_in_the_cache_is_fetched_again(
     packed_url: str, coco_set: tuple[Path, Path], tmp_path: Path
 ) -> None:
     pack(*coco_set, packed_url)
-    reader = ShardReader(packed_url, cache=tmp_path / "cache")
-    whole = reader.read(3)
-    reader.close()
+    with ShardReader(packed_url, cache=tmp_path / "cache") as reader:
+        whole = reader.read(3)
     (cached,) = reader.folder.glob("*.bin")
     cached.write_bytes(b"x" * cached.stat().st_size)
 
-    again = ShardReader(packed_url, cache=tmp_path / "cache")
-    assert again.read(3) == whole
-    again.close()
+    with ShardReader(packed_url, cache=tmp_path / "cache") as reader:
+        assert reader.read(3) == whole
 
 
 def test_a_damaged_store_is_told(packed_url: str, coco_set: tuple[Path, Path], tmp_path: Path) -> None:

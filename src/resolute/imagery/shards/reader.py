@@ -83,6 +83,12 @@ class ShardReader:
             "Pack the set again from good images."
         )
 
+    def __enter__(self) -> "ShardReader":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
         with self._guard:
