@@ -1,0 +1,5 @@
+"""The context object."""
+
+from resolute.serving.handlers.context import Context, RequestProcessor
+
+__all__ = ["Context", "RequestProcessor"]

@@ -1,0 +1,5 @@
+"""The base of all handlers."""
+
+from resolute.serving.handlers.base import BaseHandler
+
+__all__ = ["BaseHandler"]

@@ -1,0 +1,5 @@
+"""Classes of pixels."""
+
+from resolute.serving.handlers.image_segmenter import ImageSegmenter
+
+__all__ = ["ImageSegmenter"]

@@ -1,0 +1,5 @@
+"""Handlers of pictures."""
+
+from resolute.serving.handlers.vision import VisionHandler
+
+__all__ = ["VisionHandler"]
