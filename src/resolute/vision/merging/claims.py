@@ -35,10 +35,10 @@ class Overlap:
         area_left, area_right = self._areas[left], self._areas[right]
         whole = np.minimum(area_left, area_right) if self.is_ios else area_left + area_right - shared
         share = np.divide(shared, whole, out=np.zeros_like(shared), where=whole > 0)
-        return near[share >= self.threshold]
+        return np.asarray(near[share >= self.threshold])
 
     def field(self, members: Integers) -> Field:
-        # Boxes with an IoU of t have sides whose ratio is t at least. IoS says nothing about sides.
+        # Boxes with an IoU of t share t of the longer one along each axis. IoS says nothing of the kind.
         return Field(self.boxes, self.labels, members, side_ratio=0.0 if self.is_ios else self.threshold)
 
 

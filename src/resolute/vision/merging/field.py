@@ -42,7 +42,10 @@ class Ranges:
 
 
 class Field:
-    """`members` are the rows of `boxes` that can be found. `side_ratio`: sides that differ more cannot match."""
+    """`members` are the rows of `boxes` that can be found.
+
+    `side_ratio`: only boxes that share this part of the longer one along both axes are looked for.
+    """
 
     def __init__(self, boxes: Floats, labels: Integers, members: Integers, *, side_ratio: float = 0.0) -> None:
         self._boxes, self._labels, self._side_ratio = boxes, labels, side_ratio
@@ -80,7 +83,9 @@ class Field:
         # Sides at this level lie between half a step and a step; the lowest level also holds all smaller ones.
         smallest = 0.0 if place == 0 else step / 2
         able = np.flatnonzero((step >= self._side_ratio * side) & (side >= self._side_ratio * smallest))
-        box = box[able]
+        # What shares less than a part of this box need not be found: its edges may be moved in by as much.
+        inset = (1 - 1e-9) * self._side_ratio * (box[able, 2:] - box[able, :2])
+        box = np.concatenate([box[able, :2] + inset, box[able, 2:] - inset], axis=1)
         last = self._first_strip + self._strip_count - 1
         low = np.clip(np.floor((box[:, 1] - step) / step).astype(np.int64), self._first_strip, last + 1)
         high = np.clip(np.floor(box[:, 3] / step).astype(np.int64), self._first_strip - 1, last)
