@@ -24,6 +24,7 @@ CATALOGUE: dict[str, tuple[str, tuple[str, ...], str]] = {
     "trial": ("trial", ("t",), "Look into trials."),
     "checkpoint": ("checkpoint", ("c",), "Describe, download and delete checkpoints."),
     "data": ("data", (), "Prepare imagery: RGB, labels, tiles, checks, formats, stores."),
+    "serve": ("serve", (), "Serve one model over KServe's V1 and V2."),
     "search": ("search", (), "See what a search will cost before it runs."),
     "job": ("job", ("j",), "The queue: who runs next."),
     "task": ("task", (), "Everything that holds or wants slots."),

@@ -57,7 +57,7 @@ class ModelHttpServer:
     def __init__(self, plane: DataPlane, log: RequestLog | None = None) -> None:
         self._plane = plane
         self._log = log
-        self._shared = HttpServer(Routes(plane), self._note, plane.limits.max_body_bytes, set())
+        self._shared = HttpServer(Routes(plane), self.note, plane.limits.max_body_bytes, set())
         self._listener: asyncio.Server | None = None
         self._chores: list[asyncio.Task[None]] = []
 
@@ -91,7 +91,8 @@ class ModelHttpServer:
         if self._log is not None:
             self._log.flush()
 
-    def _note(self, request: Request, response: Response, seconds: float) -> None:
+    def note(self, request: Request, response: Response, seconds: float) -> None:
+        """Counts and logs an answer; gRPC's too."""
         self._plane.metrics.request_done(request.model, request.kind, response.status, seconds)
         if self._log is not None:
             self._log.add(request, response, seconds)

@@ -127,7 +127,7 @@ async def _serve(settings: ReplicaSettings, on_listening: Callable[[int, int], N
         stack.push_async_callback(plane.stop)
         stack.push_async_callback(http.stop)
         port = await _listen(http, settings)
-        grpc_port = await _start_grpc(settings, plane, stack)
+        grpc_port = await _start_grpc(settings, http, plane, stack)
         plane.start()
         _announce(settings, port, grpc_port)
         if on_listening is not None:
@@ -156,12 +156,14 @@ async def _listen(http: ModelHttpServer, settings: ReplicaSettings) -> int:
         ) from None
 
 
-async def _start_grpc(settings: ReplicaSettings, plane: DataPlane, stack: contextlib.AsyncExitStack) -> int:
+async def _start_grpc(
+    settings: ReplicaSettings, http: ModelHttpServer, plane: DataPlane, stack: contextlib.AsyncExitStack
+) -> int:
     if settings.grpc_port < 0:
         return -1
     # A start without gRPC does not pay for importing it.
     grpc = import_module("resolute.serving.grpc.server")
-    server = await grpc.start_grpc(plane, settings.host, settings.grpc_port)
+    server = await grpc.start_grpc(plane, settings.host, settings.grpc_port, http.note)
     stack.push_async_callback(server.stop, settings.limits.drain_s)
     return int(server.port)
 
