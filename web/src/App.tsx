@@ -12,6 +12,8 @@ const CreatePage = lazy(() => import("./pages/create/CreatePage"));
 const ExperimentPage = lazy(() => import("./pages/experiment/ExperimentPage"));
 const TrialPage = lazy(() => import("./pages/trial/TrialPage"));
 const ComparePage = lazy(() => import("./pages/ComparePage"));
+const ModelsPage = lazy(() => import("./pages/models/ModelsPage"));
+const ModelPage = lazy(() => import("./pages/models/ModelPage"));
 const QueuePage = lazy(() => import("./pages/QueuePage"));
 const ClusterPage = lazy(() => import("./pages/ClusterPage"));
 const TasksPage = lazy(() => import("./pages/TasksPage"));
@@ -52,6 +54,8 @@ export function App(): ReactNode {
           <Route path="/experiments/:id/*" element={<ExperimentPage />} />
           <Route path="/trials/:id/*" element={<TrialPage />} />
           <Route path="/compare" element={<ComparePage />} />
+          <Route path="/models" element={<ModelsPage />} />
+          <Route path="/models/:name" element={<ModelPage />} />
           <Route path="/queue" element={<QueuePage />} />
           <Route path="/cluster" element={<ClusterPage />} />
           <Route path="/tasks" element={<TasksPage />} />

@@ -9,6 +9,8 @@ import type {
   FileNode,
   InteractiveTask,
   Job,
+  Model,
+  ModelVersion,
   Pagination,
   Project,
   ResourcePool,
@@ -162,6 +164,28 @@ export const projectQuery = (id: number) =>
     queryKey: ["project", id],
     queryFn: ({ signal }) =>
       get<{ project: Project }>(`${V1}/projects/${id}`, {}, signal).then((answer) => answer.project),
+  });
+
+export const modelsQuery = (filter: { name?: string; archived?: boolean } = {}) =>
+  queryOptions({
+    queryKey: ["models", filter],
+    queryFn: ({ signal }) =>
+      get<{ models: Model[] }>(
+        `${V1}/models`,
+        { ...filter, limit: -1, sortBy: "SORT_BY_LAST_UPDATED_TIME", orderBy: "ORDER_BY_DESC" },
+        signal,
+      ).then((answer) => answer.models),
+  });
+export const modelPath = (name: string): string => `${V1}/models/${encodeURIComponent(name)}`;
+export const modelVersionsQuery = (name: string) =>
+  queryOptions({
+    queryKey: ["models", name, "versions"],
+    queryFn: ({ signal }) =>
+      get<{ model: Model; modelVersions: ModelVersion[] }>(
+        `${modelPath(name)}/versions`,
+        { limit: -1, sortBy: "SORT_BY_VERSION", orderBy: "ORDER_BY_DESC" },
+        signal,
+      ),
   });
 
 export const agentsQuery = queryOptions({

@@ -499,6 +499,11 @@ export interface components {
             models: components["schemas"]["Model"][];
             pagination: components["schemas"]["Pagination"];
         };
+        GetModelVersionsResponse: {
+            model: components["schemas"]["Model"];
+            modelVersions: components["schemas"]["ModelVersion"][];
+            pagination: components["schemas"]["Pagination"];
+        };
         GetNotebooksResponse: {
             notebooks: components["schemas"]["InteractiveTask"][];
             pagination: components["schemas"]["Pagination"];
@@ -756,9 +761,41 @@ export interface components {
             username: string;
             workspaceId: number;
         };
+        ModelResponse: {
+            model: components["schemas"]["Model"];
+        };
+        /** @enum {string} */
+        ModelSortBy: "SORT_BY_UNSPECIFIED" | "SORT_BY_NAME" | "SORT_BY_DESCRIPTION" | "SORT_BY_CREATION_TIME" | "SORT_BY_LAST_UPDATED_TIME" | "SORT_BY_NUM_VERSIONS" | "SORT_BY_WORKSPACE";
+        ModelVersion: {
+            checkpoint: components["schemas"]["Checkpoint"];
+            comment: string;
+            creationTime: string;
+            id: number;
+            labels: string[];
+            lastUpdatedTime: string;
+            metadata: {
+                [key: string]: unknown;
+            };
+            model: components["schemas"]["Model"];
+            name: string;
+            notes: string;
+            stage: components["schemas"]["Stage"];
+            userId: number;
+            username: string;
+            version: number;
+        };
+        ModelVersionResponse: {
+            modelVersion: components["schemas"]["ModelVersion"];
+        };
+        /** @enum {string} */
+        ModelVersionSortBy: "SORT_BY_UNSPECIFIED" | "SORT_BY_VERSION" | "SORT_BY_CREATION_TIME";
         MoveExperimentRequest: {
             destinationProjectId: number;
             experimentId?: number;
+        };
+        MoveModelRequest: {
+            destinationWorkspaceId: number;
+            modelName?: string;
         };
         MoveProjectRequest: {
             destinationWorkspaceId: number;
@@ -830,6 +867,29 @@ export interface components {
             name?: string | null;
             notes?: string | null;
             resources?: components["schemas"]["PatchResources"] | null;
+        };
+        /** @description What is left out stays. */
+        PatchModel: {
+            description?: string | null;
+            labels?: string[] | null;
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            name?: string | null;
+            notes?: string | null;
+            workspaceId?: number | null;
+            workspaceName?: string | null;
+        };
+        /** @description What is left out stays. */
+        PatchModelVersion: {
+            comment?: string | null;
+            labels?: string[] | null;
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            name?: string | null;
+            notes?: string | null;
+            stage?: components["schemas"]["Stage"] | null;
         };
         PatchProject: {
             description?: string | null;
@@ -903,6 +963,28 @@ export interface components {
             stdtype?: string;
             taskId?: string;
             timestamp?: string | null;
+        };
+        PostModelRequest: {
+            description?: string;
+            labels?: string[];
+            metadata?: {
+                [key: string]: unknown;
+            };
+            name?: string;
+            notes?: string;
+            workspaceId?: number | null;
+            workspaceName?: string | null;
+        };
+        PostModelVersionRequest: {
+            checkpointUuid: string;
+            comment?: string;
+            labels?: string[];
+            metadata?: {
+                [key: string]: unknown;
+            };
+            modelName?: string;
+            name?: string;
+            notes?: string;
         };
         PostProjectRequest: {
             description?: string;
@@ -1272,6 +1354,11 @@ export interface components {
             name: string;
             ssoUrl: string;
         };
+        /**
+         * @description How far a version has come. At most one version of a model is in production.
+         * @enum {string}
+         */
+        Stage: "NONE" | "STAGING" | "PRODUCTION" | "RETIRED";
         StartTrialRequest: {
             resume?: boolean;
             trialId?: number;
@@ -1405,6 +1492,11 @@ export interface components {
         };
         /** @enum {string} */
         TrialSortBy: "SORT_BY_UNSPECIFIED" | "SORT_BY_ID" | "SORT_BY_START_TIME" | "SORT_BY_END_TIME" | "SORT_BY_STATE" | "SORT_BY_BEST_VALIDATION_METRIC" | "SORT_BY_LATEST_VALIDATION_METRIC" | "SORT_BY_BATCHES_PROCESSED" | "SORT_BY_DURATION" | "SORT_BY_RESTARTS" | "SORT_BY_CHECKPOINT_SIZE" | "SORT_BY_LOG_RETENTION_DAYS";
+        /**
+         * @description How a trial used a checkpoint or a model version.
+         * @enum {string}
+         */
+        TrialSourceInfoType: "TRIAL_SOURCE_INFO_TYPE_UNSPECIFIED" | "TRIAL_SOURCE_INFO_TYPE_INFERENCE" | "TRIAL_SOURCE_INFO_TYPE_FINE_TUNING";
         TrialsSampleResponse: {
             demotedTrials: number[];
             promotedTrials: number[];

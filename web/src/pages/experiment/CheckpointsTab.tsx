@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useMemo, type ReactNode } from "react";
+import { useMemo, useState, type ReactNode } from "react";
 import { Link } from "react-router";
 import { useLive } from "../../api/events";
 import { refusal, remove, send } from "../../api/http";
@@ -10,6 +10,7 @@ import { DataTable, type Column } from "../../ui/DataTable";
 import { useFeedback } from "../../ui/Feedback";
 import { Icon } from "../../ui/Icon";
 import { Ago, Empty, ErrorNote, Loading, Panel, StateBadge } from "../../ui/parts";
+import { RegisterDialog } from "../models/RegisterDialog";
 
 const rowId = (checkpoint: Checkpoint): string => checkpoint.uuid;
 
@@ -29,6 +30,7 @@ export function CheckpointsTab({
   useLive([topic], [[of === "trials" ? "trial" : "experiment", id, "checkpoints"]], 1000);
   const client = useQueryClient();
   const { ask, complain } = useFeedback();
+  const [registering, setRegistering] = useState<string | null>(null);
   const query = useQuery(checkpointsQuery(of, id));
   const rows = (query.data?.checkpoints ?? []).filter(
     (checkpoint) => !checkpoint.state.endsWith("_DELETED") || checkpoint.state.endsWith("PARTIALLY_DELETED"),
@@ -91,6 +93,15 @@ export function CheckpointsTab({
           <span className="row">
             <button
               className="btn quiet icon"
+              aria-label={`Register ${row.uuid}`}
+              title="Register as a version of a model"
+              disabled={!row.state.endsWith("_COMPLETED")}
+              onClick={() => setRegistering(row.uuid)}
+            >
+              <Icon name="model" />
+            </button>
+            <button
+              className="btn quiet icon"
               aria-label={`Download ${row.uuid}`}
               title="Download"
               onClick={() => void download(row.uuid).catch(complain)}
@@ -130,6 +141,7 @@ export function CheckpointsTab({
           )
         }
       />
+      {registering && <RegisterDialog uuid={registering} onClose={() => setRegistering(null)} />}
     </Panel>
   );
 }
