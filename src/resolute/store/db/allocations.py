@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import Connection, func, or_
+from sqlalchemy import Connection, bindparam, func, or_
 
 from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.errors import NotFound
@@ -13,6 +13,10 @@ _rows = Rows(tables.allocations, Allocation)
 _t = tables.allocations.c
 # Spelled out rather than "not terminated", so that the index on the state is used.
 _LIVE = [state for state in AllocationState if state is not AllocationState.TERMINATED]
+# The engine and every request of a trial ask these: made once, because making a statement costs as much as running it.
+_ALL_LIVE = _rows.select().where(_t.state.in_(_LIVE)).order_by(_t.created_at, _t.id)
+_OF_TASK = _rows.select().where(_t.task_id == bindparam("task")).order_by(_t.created_at, func.length(_t.id), _t.id)
+_BY_TOKEN = _rows.select().where(_t.token_hash == bindparam("token"), _t.state.in_(_LIVE)).limit(1)
 
 
 class AllocationTable:
@@ -34,18 +38,16 @@ class AllocationTable:
         return _rows.save(self._connection, allocation, expected=expected)
 
     def live(self) -> list[Allocation]:
-        statement = _rows.select().where(_t.state.in_(_LIVE)).order_by(_t.created_at, _t.id)
-        return _rows.all(self._connection, statement)
+        return _rows.all(self._connection, _ALL_LIVE)
 
     def of_task(self, task_id: str) -> list[Allocation]:
-        statement = _rows.select().where(_t.task_id == task_id).order_by(_t.created_at, func.length(_t.id), _t.id)
-        return _rows.all(self._connection, statement)
+        return _rows.all(self._connection, _OF_TASK, task=task_id)
 
     def by_token_hash(self, token_hash: str) -> Allocation | None:
         if not token_hash:
             return None
-        same = _rows.select().where(_t.token_hash == token_hash, _t.state.in_(_LIVE))
-        return _rows.first(self._connection, same)
+        found = _rows.all(self._connection, _BY_TOKEN, token=token_hash)
+        return found[0] if found else None
 
     def between(self, start: datetime, end: datetime) -> list[Allocation]:
         held = _rows.select().where(_t.start_time < end, or_(_t.end_time.is_(None), _t.end_time > start))

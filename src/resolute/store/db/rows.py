@@ -36,8 +36,8 @@ class Rows(Generic[T]):
     def read(self, row: Row[Any] | Sequence[Any]) -> T:
         return self._of(**dict(zip(self._names, row, strict=False)))
 
-    def all(self, connection: Connection, statement: Select[Any]) -> list[T]:
-        return [self.read(row) for row in connection.execute(statement)]
+    def all(self, connection: Connection, statement: Select[Any], **parameters: Any) -> list[T]:
+        return [self.read(row) for row in connection.execute(statement, parameters)]
 
     def first(self, connection: Connection, statement: Select[Any]) -> T | None:
         row = connection.execute(statement.limit(1)).first()
