@@ -7,9 +7,12 @@ from queue import SimpleQueue
 from typing import Any
 
 from resolute.domain.capacity import Fitting
+from resolute.domain.errors import NotSupported
 from resolute.domain.placement import Scheduler
 from resolute.engine.bus import Bus
+from resolute.engine.deployments_traffic import TrafficLog
 from resolute.engine.ports import BlobStores, Clock, Logs, Runner, Store
+from resolute.engine.registry_ports import DatasetFiles, DatasetStores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +32,10 @@ class MasterConfig:
     preemption_timeout_s: float = 3600.0
 
 
+def _no_dataset_files(uri: str) -> DatasetFiles:
+    raise NotSupported(f"This master does not read the files of datasets; look at {uri} itself.")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
     store: Store
@@ -40,5 +47,8 @@ class Platform:
     bus: Bus = field(default_factory=Bus)
     to_collect: SimpleQueue[int] = field(default_factory=SimpleQueue)
     """Experiments whose checkpoints the retention policy should look at."""
+    traffic: TrafficLog = field(default_factory=TrafficLog)
+    """What the router tells about deployments. Not kept over a restart."""
     listeners: dict[str, datetime] = field(default_factory=dict)
     """Allocation id to when its trial last asked whether it should leave. Not kept over a restart."""
+    dataset_files: DatasetStores = _no_dataset_files

@@ -1,6 +1,6 @@
 """Ports of the database for datasets, registered models and deployments: Protocols and their promises."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -93,6 +93,18 @@ class Datasets(Protocol):
 
     def children(self, dataset_id: int) -> list[DatasetVersion]:
         """Versions that name it as a parent."""
+
+
+class DatasetFiles(Protocol):
+    """The files of one dataset where they are; for reading only."""
+
+    def read(self, path: str, *, size: int) -> bytes:
+        """All of it. Raises NotFound when it is not there or has not `size` bytes, Unavailable when the store is
+        away."""
+
+
+DatasetStores = Callable[[str], DatasetFiles]
+"""Opens the place that a dataset's `uri` names. Raises InvalidInput for an address of no kind that it knows."""
 
 
 class Deployments(Protocol):

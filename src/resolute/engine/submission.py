@@ -11,6 +11,7 @@ from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.trial import TrialState
 from resolute.domain.user import Project, User
 from resolute.engine.cluster import total_slots
+from resolute.engine.datasets import resolve_config
 from resolute.engine.flows import flow
 from resolute.engine.launch import required_packages
 from resolute.engine.platform import Platform
@@ -58,11 +59,15 @@ def create_experiment(
         _check_runnable(parsed.resolved, context)
     with platform.store.read() as tx:
         project = _project_for(tx, parsed.resolved, project_id)
+        resolved, dataset_ids = resolve_config(tx, parsed.resolved)
+    parsed = replace(parsed, resolved=resolved)
     experiment = _new_experiment(platform, parsed, user, project, config_text)
     experiment = replace(experiment, parent_id=parent_id, unmanaged=unmanaged, external_id=external_id)
     searcher = _new_search(platform, parsed.resolved)
     if not validate_only:
-        experiment = _store_experiment(platform, experiment, context, searcher.snapshot(), activate=activate)
+        experiment = _store_experiment(
+            platform, experiment, context, searcher.snapshot(), activate=activate, dataset_ids=dataset_ids
+        )
     return CreatedExperiment(
         experiment=experiment,
         config=parsed.resolved,
@@ -172,7 +177,13 @@ def _new_experiment(
 
 
 def _store_experiment(
-    platform: Platform, experiment: Experiment, context: bytes | None, snapshot: dict[str, Any], *, activate: bool
+    platform: Platform,
+    experiment: Experiment,
+    context: bytes | None,
+    snapshot: dict[str, Any],
+    *,
+    activate: bool,
+    dataset_ids: Sequence[int],
 ) -> Experiment:
     with flow(platform) as current:
         if context:
@@ -182,10 +193,17 @@ def _store_experiment(
         experiment = current.tx.experiments.add(
             experiment, searcher_snapshot=None if experiment.unmanaged else snapshot
         )
+        _link_datasets(current.tx, experiment.id, dataset_ids)
         if not experiment.unmanaged:
             experiment = feed(current, experiment, SearchStarted())
         current.publish("experiments", "engine")
     return experiment
+
+
+def _link_datasets(tx: Transaction, experiment_id: int, dataset_ids: Sequence[int]) -> None:
+    for dataset_id in dataset_ids:
+        # Raises NotFound for one that was deleted since it was looked up.
+        tx.datasets.link(experiment_id, tx.datasets.get(dataset_id).id)
 
 
 def continue_experiment(platform: Platform, experiment_id: int, override_config: str = "") -> CreatedExperiment:
@@ -199,12 +217,16 @@ def continue_experiment(platform: Platform, experiment_id: int, override_config:
     if not experiment.is_finished or snapshot is None:
         raise IllegalTransition(f"Experiment {experiment_id} is {experiment.state}; only a finished one can go on.")
     parsed = _parse_continued(platform, experiment, override_config)
+    with platform.store.read() as tx:
+        resolved, dataset_ids = resolve_config(tx, parsed.resolved)
+    parsed = replace(parsed, resolved=resolved)
     searcher = extend_searcher(parsed.resolved["searcher"], parsed.resolved["hyperparameters"], snapshot)
     with flow(platform) as current:
         moved = replace(
             experiment.moved_to(ExperimentState.ACTIVE, now=current.now), config=parsed.resolved, progress=0.0
         )
         current.tx.experiments.save(moved, expected=experiment.state)
+        _link_datasets(current.tx, experiment_id, dataset_ids)
         current.tx.experiments.save_searcher_snapshot(experiment_id, searcher.snapshot())
         _wake_trials(current, moved)
         moved = feed(current, moved, SearchStarted())

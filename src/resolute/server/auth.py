@@ -49,8 +49,13 @@ TASK_ROUTES: frozenset[Route] = frozenset(
         ("POST", "/api/v1/webhooks/custom"),
         ("POST", "/api/v1/trials/profiler/metrics"),
         ("GET", "/api/v1/models"),
+        ("GET", "/api/v1/datasets/{name}/{version}"),
+        ("GET", "/api/v1/datasets/{name}/{version}/files"),
+        ("POST", "/api/v1/experiments/{experiment_id}/datasets"),
     }
 )
+SELF_CHECKED: frozenset[str] = frozenset({"/serving/{name}/{path:path}"})
+"""Paths whose route decides who may call: a deployment may be public, or take a key of its own."""
 _CACHE_S = 2.0
 
 
@@ -125,7 +130,7 @@ async def authenticate(connection: HTTPConnection) -> Principal | None:
     """The caller; None only on public routes."""
     method = connection.scope.get("method", "GET")
     route = (method, connection.scope["route"].path)
-    if route in PUBLIC:
+    if route in PUBLIC or route[1] in SELF_CHECKED:
         return None
     principal = await find_principal(connection)
     if principal.allocation is not None:

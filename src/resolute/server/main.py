@@ -26,11 +26,14 @@ from resolute.engine.allocations import pending_preemption
 from resolute.engine.loop import EngineLoop
 from resolute.engine.platform import MasterConfig, Platform
 from resolute.engine.ports import Store
+from resolute.engine.rollouts import RolloutLoop
 from resolute.engine.workspaces import ensure_default_workspace
 from resolute.runners.local import LocalRunner
 from resolute.server.app import create_app
 from resolute.server.logbook import Logbook, keep_log
+from resolute.serving.router.process import RouterProcess
 from resolute.store.blobs import open_blobs
+from resolute.store.blobs.dataset_files import open_dataset_files
 from resolute.store.db.database import open_store
 from resolute.store.logs import FileLogs
 
@@ -57,6 +60,8 @@ class Options:
     initial_password: str | None = None
     allowed_hosts: Sequence[str] = ()
     warm: bool = True
+    router_port: int | None = None
+    """Of the router of deployments. None: the one after the master's."""
 
 
 def run(
@@ -84,6 +89,7 @@ def run(
         initial_password=initial_password or os.environ.get("RESOLUTE_INITIAL_PASSWORD"),
         allowed_hosts=allowed_hosts,
         warm=warm,
+        router_port=_port_in(os.environ.get("RESOLUTE_ROUTER_PORT")),
     )
     return Master(options).serve()
 
@@ -116,6 +122,7 @@ class Master:
             runner=LocalRunner(home=self._home, slots=self._options.slots, warm=self._options.warm),
             logs=FileLogs(self._home / "logs"),
             blobs=open_blobs,
+            dataset_files=open_dataset_files,
             clock=lambda: datetime.now(UTC),
             config=MasterConfig(
                 home=self._home,
@@ -152,12 +159,25 @@ class Master:
         )
         loop = EngineLoop(platform)
         server = _Server(config, platform, loop, stop_trials=self._options.stop_trials)
+        router = self._router()
+        rollouts = RolloutLoop(platform, router, requires_key=not is_loopback(self._options.host))
         loop.start()
+        rollouts.start()
         try:
             server.run(sockets=[listener])
         finally:
+            rollouts.stop()
             loop.stop()
+            if self._options.stop_trials:
+                router.stop()
         return 0
+
+    def _router(self) -> RouterProcess:
+        """It is started with the first deployment, and found again by the next master."""
+        port = self._options.router_port
+        if port is None:
+            port = self._options.port + 1 if self._options.port else 0
+        return RouterProcess(home=self._home, host=self._options.host, port=port)
 
 
 class _Server(uvicorn.Server):
@@ -273,6 +293,14 @@ def _reachable_url(listener: socket.socket) -> str:
     if host in ("0.0.0.0", "::"):
         host = "127.0.0.1" if host == "0.0.0.0" else "::1"
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _port_in(text: str | None) -> int | None:
+    if not text:
+        return None
+    if not text.isdigit() or int(text) > 65535:
+        raise InvalidInput(f"RESOLUTE_ROUTER_PORT: {text!r} is not a port. Give a number from 0 to 65535.")
+    return int(text)
 
 
 def is_loopback(host: str) -> bool:

@@ -10,6 +10,7 @@ from starlette.requests import HTTPConnection
 
 from resolute.engine.allocations import AllGather
 from resolute.server.auth import Tokens
+from resolute.server.dataset_reader import DatasetReader
 from resolute.server.logbook import Logbook
 from resolute.server.watch import Watches
 
@@ -22,6 +23,7 @@ class ServerState:
     started_at: datetime
     master_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     gatherings: AllGather = field(default_factory=AllGather)
+    datasets: DatasetReader = field(default_factory=DatasetReader)
 
 
 async def _state(connection: HTTPConnection) -> ServerState:

@@ -1,0 +1,19 @@
+"""What came from what, as a graph."""
+
+from fastapi import APIRouter
+
+from resolute.engine.lineage import Kind, lineage
+from resolute.server.auth import PlatformOf
+from resolute.server.shapes.datasets import lineage_message
+from resolute.spec.wire import datasets as wire
+
+router = APIRouter(tags=["lineage"])
+
+
+@router.get("/api/v1/lineage")
+def get_lineage(kind: wire.LineageKind, id: str, platform: PlatformOf) -> wire.LineageResponse:
+    """Back to the data that something came from and forward to where it is served. `id` is a dataset as
+    `name:version`, a model version as `name/version`, a deployment as `name` or `name/revision`, a checkpoint's uuid,
+    or the number of an experiment or a trial."""
+    with platform.store.read() as tx:
+        return lineage_message(lineage(tx, Kind(kind), id))
