@@ -16,7 +16,10 @@ CLASSES = (ClassName(1, "red"), ClassName(2, "green"), ClassName(3, "blue"))
 
 
 class FakeDetector:
-    """The score is how bright an area is, a little less for small ones: a whole beats its parts. `calls` are the batch sizes it was asked with."""
+    """The score is how bright an area is, a little less for small ones: a whole beats its parts.
+
+    `calls` are the batch sizes it was asked with.
+    """
 
     def __init__(self, *, has_masks: bool = False, classes: tuple[ClassName, ...] = CLASSES) -> None:
         self._has_masks = has_masks

@@ -1,5 +1,6 @@
 """Detections on the map."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ def _write(path: Path, **place: object) -> Path:
 
 
 def _turns_left(ring: list[list[float]]) -> bool:
-    return sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(ring, ring[1:], strict=False)) > 0
+    return sum(a[0] * b[1] - b[0] * a[1] for a, b in pairwise(ring)) > 0
 
 
 def test_an_image_that_knows_its_place_gives_longitude_and_latitude(tmp_path: Path) -> None:

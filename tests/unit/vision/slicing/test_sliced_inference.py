@@ -69,7 +69,7 @@ def test_detections_are_those_of_the_tiles_moved_to_their_place(tmp_path: Path) 
     for window in Grid(333, 210, 64, 0.0).windows():
         (tile,) = detector.detect([picture[window.y1 : window.y2, window.x1 : window.x2]])
         expected += [
-            (label, *(box + [window.x1, window.y1, window.x1, window.y1]).tolist())
+            (label, *(box + np.array([*window[:2], *window[:2]])).tolist())
             for label, box in zip(tile.labels.tolist(), tile.boxes, strict=True)
         ]
     assert len(found) > 50
