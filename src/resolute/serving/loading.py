@@ -1,6 +1,6 @@
 """`load_model`: looks at what is there and loads it with the runtime that fits. Called in the model process only.
 
-Order of a folder: a detector, an unpacked archive, a TorchServe folder, a serving configuration, then single files.
+Order of a folder: an unpacked archive, a detector, a TorchServe folder, a serving configuration, then single files.
 """
 
 import atexit
@@ -45,10 +45,10 @@ def load_model(source: Path, options: dict[str, Any]) -> Model:
 
 
 def _from_folder(folder: Path, options: Options) -> Model:
-    if (folder / DETECTOR_FILE).is_file():
-        return _detector(folder, options)
     if (folder / MANIFEST_PATH).is_file():
         return _handler(folder, read_manifest(folder, folder.name), options)
+    if (folder / DETECTOR_FILE).is_file():
+        return _detector(folder, options)
     if is_model_store(folder):
         choice = choose_archive(folder, options.model)
         batch_size = int(choice.settings.get("batchSize", options.batch_size))
@@ -56,7 +56,7 @@ def _from_folder(folder: Path, options: Options) -> Model:
     if (folder / SERVING_FILE).is_file():
         return _handler(folder, serving_manifest(folder), options)
     if (folder / MODEL_FILE).is_file():
-        return _module(folder / MODEL_FILE, _weights_of(folder), options)
+        return _module(folder / MODEL_FILE, weights_of(folder), options)
     return _from_file(_only_file(folder), options)
 
 
@@ -110,10 +110,11 @@ def serving_manifest(folder: Path) -> Manifest:
 
 def _detector(folder: Path, options: Options) -> Model:
     from resolute.serving.runtimes.detector import DetectorModel
-    from resolute.vision import load_detector
+    from resolute.vision.checkpoint import read_record
+    from resolute.vision.detector import load_detector
 
-    facts = json.loads((folder / DETECTOR_FILE).read_bytes())
-    extra = {key: facts[key] for key in ("architecture", "dataset") if isinstance(facts, dict) and facts.get(key)}
+    record = read_record(folder)
+    extra = {"architecture": record.architecture} | ({"dataset": record.dataset} if record.dataset else {})
     return DetectorModel(load_detector(folder, device=options.device), options, extra)
 
 
@@ -170,7 +171,7 @@ _BY_SUFFIX: dict[str, Callable[[Path, Options], Model]] = {
 }
 
 
-def _weights_of(folder: Path) -> Path:
+def weights_of(folder: Path) -> Path:
     for name in _WEIGHTS:
         if (folder / name).is_file():
             return folder / name
