@@ -1,6 +1,8 @@
 """How good a detector is: COCO metrics for boxes and masks, per class, with curves, confusion and kinds of errors."""
 
+from resolute.vision.evaluation.evaluate import evaluate, label_table
 from resolute.vision.evaluation.evaluator import SUMMARY_KEYS, CocoEvaluator, Findings, State
+from resolute.vision.evaluation.report import as_document, draw_image, report_evaluation, write_evaluation
 from resolute.vision.evaluation.results import ClassResult, Confusion, Curve, ErrorKind, ImageResult
 
 __all__ = [
@@ -13,4 +15,10 @@ __all__ = [
     "Findings",
     "ImageResult",
     "State",
+    "as_document",
+    "draw_image",
+    "evaluate",
+    "label_table",
+    "report_evaluation",
+    "write_evaluation",
 ]

@@ -1,0 +1,100 @@
+"""A detector over a labelled folder: reads the images, looks at them in batches, and hands back the evaluator."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from resolute.domain.errors import InvalidInput, NotFound
+from resolute.imagery.rendering import RenderOptions
+from resolute.vision.detections import ClassName, Detections, Detector
+from resolute.vision.evaluation.evaluator import CocoEvaluator
+from resolute.vision.evaluation.ground_truth import Source
+from resolute.vision.slicing.predict import MergeSettings, predict_large
+from resolute.vision.slicing.source import whole_picture
+
+_ANY_SIZE = 1 << 31
+Picture = NDArray[np.uint8]
+
+
+def evaluate(
+    detector: Detector,
+    image_dir: Path | str,
+    annotations: Source,
+    *,
+    iou_type: Literal["bbox", "segm", "both"] = "bbox",
+    batch_size: int = 8,
+    score_threshold: float | None = None,
+    slice_size: int | None = None,
+    overlap: float = 0.2,
+    merging: MergeSettings | None = None,
+    on_progress: Callable[[int], object] = lambda images: None,
+) -> CocoEvaluator:
+    """Every image of the labels. With `slice_size` larger images are looked at by windows.
+
+    Raises InvalidInput when the class tables disagree. Images that are missing or cannot be read are left out; the
+    evaluator's `unseen` names them.
+    """
+    evaluator = CocoEvaluator(annotations, iou_type)
+    table = label_table(detector.classes, evaluator.truth.names)
+    if iou_type != "bbox" and not detector.has_masks:
+        raise InvalidInput("The detector gives no masks. Measure boxes alone with iou_type='bbox'.")
+
+    def look(pictures: Sequence[Picture]) -> list[Detections]:
+        if slice_size is None:
+            return detector.detect(pictures, score_threshold=score_threshold)
+        return [
+            predict_large(
+                detector,
+                picture,
+                slice_size=slice_size,
+                overlap=overlap,
+                batch_size=batch_size,
+                merging=merging,
+                score_threshold=score_threshold,
+            )
+            for picture in pictures
+        ]
+
+    for numbers, pictures in _batches(evaluator, Path(image_dir), batch_size, on_progress):
+        evaluator.update(numbers, look(pictures), table)
+    return evaluator
+
+
+def label_table(classes: Sequence[ClassName], names: dict[int, str]) -> dict[int, int]:
+    """A detector's label to the category id of the label file. Raises InvalidInput when they mean different things."""
+    for named in classes:
+        if named.id not in names:
+            raise InvalidInput(
+                f"The detector knows class {named.id} {named.name!r}, which the labels do not have. "
+                f"They have {len(names)} classes from {next(iter(names.items()), None)}. Use labels of the same table."
+            )
+        if names[named.id] != named.name:
+            raise InvalidInput(
+                f"Class {named.id} is {named.name!r} to the detector and {names[named.id]!r} in the labels. "
+                "Use labels of the same class table, or numbers would be compared that mean different things."
+            )
+    return {label: named.id for label, named in enumerate(classes, start=1)}
+
+
+def _batches(
+    evaluator: CocoEvaluator, folder: Path, size: int, on_progress: Callable[[int], object]
+) -> Iterator[tuple[list[int], list[Picture]]]:
+    numbers: list[int] = []
+    pictures: list[Picture] = []
+    for number, image in evaluator.truth.images.items():
+        try:
+            with whole_picture(folder / image.file_name, RenderOptions(), max_side=_ANY_SIZE) as picture:
+                pictures.append(picture)
+            numbers.append(number)
+        except (InvalidInput, NotFound):
+            # One bad image does not stop the rest; what was not seen is told by the evaluator.
+            pass
+        on_progress(1)
+        if len(numbers) == size:
+            yield numbers, pictures
+            numbers, pictures = [], []
+    if numbers:
+        yield numbers, pictures
