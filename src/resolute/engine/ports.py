@@ -122,6 +122,16 @@ class CheckpointView:
     validation_metrics: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class SearcherHead:
+    """The newest stored state of a search."""
+
+    stamp: str
+    """Names this state and no other; empty where it has no name."""
+    patches: int
+    """How many there are since the last whole snapshot."""
+
+
 # ---------------------------------------------------------------------------------------------------- the database
 
 
@@ -136,8 +146,18 @@ class Experiments(Protocol):
         """Write all fields if the stored state is still `expected` (None: whatever it is).
         False: another writer was first."""
 
-    def searcher_snapshot(self, experiment_id: int) -> dict[str, Any] | None: ...
-    def save_searcher_snapshot(self, experiment_id: int, snapshot: dict[str, Any]) -> None: ...
+    def searcher_snapshot(self, experiment_id: int) -> dict[str, Any] | None:
+        """The search as it is now, all patches put in. None: the experiment has no searcher."""
+
+    def searcher_head(self, experiment_id: int) -> SearcherHead | None:
+        """Which state the search is in, without reading it."""
+
+    def save_searcher_snapshot(self, experiment_id: int, snapshot: dict[str, Any], *, stamp: str = "") -> None:
+        """Write the whole state; patches are forgotten. `stamp` names this state and never another; empty: no name."""
+
+    def add_searcher_patch(self, experiment_id: int, patch: dict[str, Any], *, number: int, stamp: str) -> None:
+        """Write what changed (`search.patch`) since the head, whose `patches` is `number` - 1."""
+
     def in_states(self, states: Iterable[ExperimentState]) -> list[Experiment]: ...
     def by_external_id(self, external_id: str) -> Experiment | None: ...
     def search(self, query: ExperimentQuery) -> Page[ExperimentSummary]: ...

@@ -3,6 +3,7 @@
 A crash between two events therefore leaves a search that continues exactly where it was.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,6 +12,7 @@ from resolute.domain.errors import InvalidInput
 from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.trial import Trial, TrialState
 from resolute.engine.ports import Transaction
+from resolute.engine.search_memory import recall, write_down
 from resolute.engine.trial_flow import Flow, add_trial, enqueue, finish_if_done, live_allocation, stop_trial
 from resolute.search.custom import CustomSearcher
 from resolute.search.events import (
@@ -30,17 +32,21 @@ from resolute.search.searcher import Searcher
 
 
 def feed(flow: Flow, experiment: Experiment, *events: Event) -> Experiment:
-    """Give events to the experiment's searcher, with all that follow from its own actions."""
-    queue = list(events)
-    snapshot = flow.tx.experiments.searcher_snapshot(experiment.id)
-    if snapshot is None or not queue:
+    """Give events to the searcher of `experiment`, which is as stored, with all that follow from its own actions."""
+    head = flow.tx.experiments.searcher_head(experiment.id)
+    if head is None or not events:
         return finish_if_done(flow, experiment)
-    searcher = restore_searcher(experiment.config["searcher"], experiment.config["hyperparameters"], snapshot)
+    search = recall(flow.tx, experiment, head)
+    queue, changed = deque(events), experiment
     while queue:
-        outcome = searcher.handle(queue.pop(0))
-        experiment, follow_up = _act(flow, experiment, outcome)
+        outcome = search.searcher.handle(queue.popleft())
+        changed, follow_up = _act(flow, changed, outcome)
         queue.extend(follow_up)
-    return _save(flow, experiment, searcher)
+    write_down(flow.tx, experiment.id, head, search)
+    changed = _progressed(changed, search.searcher)
+    if changed is not experiment:
+        flow.tx.experiments.save(changed)
+    return finish_if_done(flow, changed)
 
 
 def asked(tx: Transaction, experiment: Experiment) -> list[dict[str, Any]]:
@@ -53,9 +59,11 @@ def told(
 ) -> Experiment:
     """Carry out the actions of the program behind a `custom` searcher. An answer given before changes nothing."""
     searcher = _custom(flow.tx, experiment)
-    experiment, follow_up = _act(flow, experiment, searcher.tell(actions, up_to=up_to, progress=progress))
-    experiment = _save(flow, experiment, searcher)
-    return feed(flow, experiment, *follow_up)
+    changed, follow_up = _act(flow, experiment, searcher.tell(actions, up_to=up_to, progress=progress))
+    flow.tx.experiments.save_searcher_snapshot(experiment.id, searcher.snapshot())
+    changed = _progressed(changed, searcher)
+    flow.tx.experiments.save(changed)
+    return feed(flow, finish_if_done(flow, changed), *follow_up)
 
 
 def _custom(tx: Transaction, experiment: Experiment) -> CustomSearcher:
@@ -81,11 +89,9 @@ def _act(flow: Flow, experiment: Experiment, outcome: Outcome) -> tuple[Experime
     return experiment, follow_up
 
 
-def _save(flow: Flow, experiment: Experiment, searcher: Searcher) -> Experiment:
-    flow.tx.experiments.save_searcher_snapshot(experiment.id, searcher.snapshot())
-    experiment = replace(experiment, progress=max(experiment.progress, min(1.0, searcher.progress())))
-    flow.tx.experiments.save(experiment)
-    return finish_if_done(flow, experiment)
+def _progressed(experiment: Experiment, searcher: Searcher) -> Experiment:
+    progress = min(1.0, searcher.progress())
+    return replace(experiment, progress=progress) if progress > experiment.progress else experiment
 
 
 def closing_event(trial: Trial) -> Event:

@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 
 from resolute.domain.allocation import AllocationState
+from resolute.domain.experiment import ExperimentState
 from resolute.domain.trial import Trial
 from resolute.engine.allocations import ack_preemption
 from resolute.engine.loop import prepare
 from resolute.engine.ports import Store, Transaction
+from resolute.engine.search_memory import PATCHES_PER_SNAPSHOT
+from resolute.engine.trials import report_progress
 
 STOPPING = """
 name: a
@@ -136,3 +139,81 @@ def test_a_crash_at_any_write_changes_no_decision(make_world, config: str, befor
         store.dies_at, store.dies_before_commit = moment, before
 
         assert drive(world, config) == expected, f"crash at write {moment} of {total}"
+
+
+def search_of(world, experiment_id: int) -> tuple[Any, Any]:
+    with world.platform.store.read() as tx:
+        return tx.experiments.searcher_snapshot(experiment_id), tx.experiments.searcher_head(experiment_id)
+
+
+def test_a_search_that_is_read_back_at_every_event_decides_as_one_that_is_remembered(make_world) -> None:
+    expected = drive(make_world(), STOPPING)
+    world = make_world()
+    world.platform = replace(world.platform, store=ForgetfulStore(world.platform.store))
+
+    assert drive(world, STOPPING) == expected
+
+
+class ForgetfulStore(MortalStore):
+    """Gives every search a new name before each write, so that nothing remembered about it is believed."""
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        with self._inner.write() as tx:
+            for experiment in tx.experiments.in_states(list(ExperimentState)):
+                snapshot = tx.experiments.searcher_snapshot(experiment.id)
+                assert snapshot is not None
+                tx.experiments.save_searcher_snapshot(experiment.id, snapshot)
+            yield tx
+
+
+def test_a_decision_that_was_rolled_back_is_made_again_and_alike(make_world) -> None:
+    calm, world = make_world(), make_world()
+    trials = []
+    for each in (calm, world):
+        experiment = each.create(STOPPING)
+        each.tick()
+        trials.append(each.trials(experiment.id)[0])
+    store = mortal(world)
+    before = search_of(world, trials[1].experiment_id)
+
+    for _ in range(3):
+        store.dies_at, store.dies_before_commit = store.writes + 1, True
+        with pytest.raises(Crash):
+            world.validate(trials[1], 1, loss=0.3, epochs=1)
+        assert search_of(world, trials[1].experiment_id) == before
+    calm.validate(trials[0], 1, loss=0.3, epochs=1)
+    world.validate(trials[1], 1, loss=0.3, epochs=1)
+
+    after = search_of(world, trials[1].experiment_id)
+    assert after[0] == search_of(calm, trials[0].experiment_id)[0]
+    assert after[0] != before[0]
+
+
+def test_an_event_adds_a_small_patch_and_now_and_then_a_whole_snapshot(make_world) -> None:
+    world = make_world()
+    experiment = world.create(STOPPING.replace("max_time: 4", "max_time: 400"))
+    world.tick()
+    trial = world.trials(experiment.id)[0]
+    counts = []
+
+    for step in range(1, PATCHES_PER_SNAPSHOT + 20):
+        report_progress(world.platform, trial.id, step / 1000)
+        counts.append(search_of(world, experiment.id)[1].patches)
+
+    assert max(counts) == PATCHES_PER_SNAPSHOT
+    assert counts.count(0) == 1
+    assert search_of(world, experiment.id)[0]["roll"]["partial"] == {"0": (PATCHES_PER_SNAPSHOT + 19) / 1000}
+
+
+def test_an_event_that_changes_nothing_writes_no_patch(make_world) -> None:
+    world = make_world()
+    experiment = world.create(STOPPING)
+    world.tick()
+    trial = world.trials(experiment.id)[0]
+    report_progress(world.platform, trial.id, 0.25)
+    before = search_of(world, experiment.id)
+
+    report_progress(world.platform, trial.id, 0.25)
+
+    assert search_of(world, experiment.id) == before

@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, delete, or_, select
+from sqlalchemy import Connection, bindparam, delete, insert, or_, select
 
 from resolute.domain.errors import NotFound
 from resolute.domain.experiment import Experiment, ExperimentState
-from resolute.engine.ports import ExperimentQuery, ExperimentSummary, Page
+from resolute.engine.ports import ExperimentQuery, ExperimentSummary, Page, SearcherHead
+from resolute.search.patch import patched
 from resolute.store.db import tables
 from resolute.store.db.experiment_search import search_experiments
 from resolute.store.db.rows import Rows
@@ -16,6 +17,15 @@ from resolute.store.db.upsert import upsert
 
 _rows = Rows(tables.experiments, Experiment)
 _t = tables.experiments.c
+# Statements of every searcher event, made once: making one costs as much as running it.
+_snapshots, _patches = tables.searcher_snapshots.c, tables.searcher_patches.c
+_SNAPSHOT = select(_snapshots.snapshot).where(_snapshots.experiment_id == bindparam("experiment"))
+_STAMP = select(_snapshots.stamp).where(_snapshots.experiment_id == bindparam("experiment"))
+_OWN_PATCHES = _patches.experiment_id == bindparam("experiment")
+_PATCHES = select(_patches.patch).where(_OWN_PATCHES).order_by(_patches.number)
+_NEWEST_PATCH = select(_patches.stamp, _patches.number).where(_OWN_PATCHES).order_by(_patches.number.desc()).limit(1)
+_ADD_PATCH = insert(tables.searcher_patches)
+_DELETE_PATCHES = delete(tables.searcher_patches).where(_OWN_PATCHES)
 
 
 class ExperimentTable:
@@ -40,14 +50,27 @@ class ExperimentTable:
         return _rows.save(self._connection, experiment, expected=expected, **_searcher(experiment))
 
     def searcher_snapshot(self, experiment_id: int) -> dict[str, Any] | None:
-        snapshots = tables.searcher_snapshots.c
-        statement = select(snapshots.snapshot).where(snapshots.experiment_id == experiment_id)
-        snapshot: dict[str, Any] | None = self._connection.execute(statement).scalar()
-        return snapshot
+        snapshot = self._connection.execute(_SNAPSHOT, {"experiment": experiment_id}).scalar()
+        for (patch,) in self._connection.execute(_PATCHES, {"experiment": experiment_id}):
+            snapshot = patched(snapshot, patch)
+        state: dict[str, Any] | None = snapshot
+        return state
 
-    def save_searcher_snapshot(self, experiment_id: int, snapshot: dict[str, Any]) -> None:
-        values = {"experiment_id": experiment_id, "snapshot": snapshot}
+    def searcher_head(self, experiment_id: int) -> SearcherHead | None:
+        newest = self._connection.execute(_NEWEST_PATCH, {"experiment": experiment_id}).first()
+        if newest is not None:
+            return SearcherHead(newest.stamp, newest.number)
+        whole = self._connection.execute(_STAMP, {"experiment": experiment_id}).first()
+        return None if whole is None else SearcherHead(whole.stamp or "", 0)
+
+    def save_searcher_snapshot(self, experiment_id: int, snapshot: dict[str, Any], *, stamp: str = "") -> None:
+        values = {"experiment_id": experiment_id, "snapshot": snapshot, "stamp": stamp or None}
         upsert(self._connection, tables.searcher_snapshots, values)
+        self._connection.execute(_DELETE_PATCHES, {"experiment": experiment_id})
+
+    def add_searcher_patch(self, experiment_id: int, patch: dict[str, Any], *, number: int, stamp: str) -> None:
+        values = {"experiment_id": experiment_id, "number": number, "stamp": stamp, "patch": patch}
+        self._connection.execute(_ADD_PATCH, values)
 
     def in_states(self, states: Iterable[ExperimentState]) -> list[Experiment]:
         return _rows.all(self._connection, _rows.select().where(_t.state.in_(list(states))).order_by(_t.id))
@@ -64,7 +87,12 @@ class ExperimentTable:
         job = select(_t.job_id).where(_t.id == experiment_id)
         for table in (tables.metric_chunks, tables.metric_heads, tables.metric_summaries):
             self._connection.execute(delete(table).where(table.c.trial_id.in_(trials)))
-        for table in (tables.checkpoints, tables.searcher_snapshots, tables.dataset_experiments):
+        for table in (
+            tables.checkpoints,
+            tables.searcher_patches,
+            tables.searcher_snapshots,
+            tables.dataset_experiments,
+        ):
             self._connection.execute(delete(table).where(table.c.experiment_id == experiment_id))
         allocations, tasks = tables.allocations, tables.tasks
         own_allocation = or_(allocations.c.task_id.in_(trial_tasks), allocations.c.job_id.in_(job))

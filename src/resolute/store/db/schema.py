@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, insert, inspect, text
 from resolute.domain.errors import Unavailable
 from resolute.store.db import tables
 
-HEAD = "0002"
+HEAD = "0003"
 """The newest revision under `migrations/versions`; a test compares the two."""
 MIGRATIONS = Path(__file__).parent / "migrations"
 

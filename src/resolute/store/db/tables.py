@@ -163,12 +163,25 @@ experiments = Table(
     sqlite_autoincrement=True,
 )
 
-# Beside the experiment, not in it: it is large and changes with every searcher event.
+# Beside the experiment, not in it: it is large. An event adds a patch; now and then a new snapshot takes them all in.
 searcher_snapshots = Table(
     "searcher_snapshots",
     metadata,
     Column("experiment_id", Integer, ForeignKey("experiments.id"), primary_key=True),
     Column("snapshot", Document),
+    # A name that no other state of any search ever has.
+    Column("stamp", Text),
+)
+
+searcher_patches = Table(
+    "searcher_patches",
+    metadata,
+    Column("experiment_id", Integer, ForeignKey("experiments.id"), primary_key=True, autoincrement=False),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("stamp", Text, nullable=False),
+    Column("patch", Document),
+    # Its primary key is its only order: one page to write for a patch instead of two.
+    sqlite_with_rowid=False,
 )
 
 trials = Table(
