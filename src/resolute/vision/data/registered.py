@@ -1,0 +1,56 @@
+"""A dataset version of the master, by `name:version`: where its files are and which classes it has."""
+
+import os
+from dataclasses import dataclass
+
+from resolute.client import Client
+from resolute.domain.errors import InvalidInput
+from resolute.vision.data.places import Split
+from resolute.vision.detections import ClassName
+from resolute.vision.storage import is_address
+
+_BACKENDS = {"s3": "s3", "gs": "gcs", "az": "azure", "azure": "azure", "abfs": "azure", "abfss": "azure"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisteredData:
+    reference: str
+    backend: str
+    data_dir: str
+    train: Split
+    val: Split
+    classes: tuple[ClassName, ...]
+
+
+def find_dataset(reference: str, client: Client | None = None) -> RegisteredData:
+    """`reference` is `name`, `name:3` or `name:latest`. Raises NotFound when the master has no such version."""
+    name, _, version = reference.partition(":")
+    own = client or Client(token=os.environ.get("DET_USER_TOKEN") or os.environ.get("DET_SESSION_TOKEN"))
+    found = own.session.get(f"/api/v1/datasets/{name}/{version or 'latest'}")["dataset"]
+    uri = str(found["uri"])
+    splits = _splits(found["annotations"], found["images"], found["reference"])
+    return RegisteredData(
+        reference=str(found["reference"]),
+        backend=_BACKENDS[uri.partition("://")[0]] if is_address(uri) else "local",
+        data_dir=uri.removeprefix("file://"),
+        train=splits["train"],
+        val=splits["val"],
+        classes=tuple(ClassName(int(row["id"]), str(row["name"])) for row in found["classes"]),
+    )
+
+
+def _splits(annotations: list[str], images: list[str], reference: str) -> dict[str, Split]:
+    """The file whose name says train is to learn from; val or valid is to be measured on."""
+    found: dict[str, Split] = {}
+    for labels, folder in zip(annotations, images, strict=True):
+        name = labels.rpartition("/")[2].lower()
+        split = "train" if "train" in name else "val" if "val" in name else ""
+        if split:
+            found[split] = Split(name=split, labels=labels, images=folder)
+    for split in ("train", "val"):
+        if split not in found:
+            raise InvalidInput(
+                f"Dataset {reference} has no label file for {split}; it has {', '.join(annotations) or 'none'}. "
+                f"Register a version with a file named {split}_*.json, or set {split}_labels and data_dir instead."
+            )
+    return found
