@@ -9,12 +9,14 @@ from resolute.domain.log_policy import Verdict as PolicyVerdict
 from resolute.domain.log_policy import judge as judge_log
 from resolute.domain.log_policy import parse_log_policies
 from resolute.domain.metric import VALIDATION
+from resolute.domain.task import TaskType
 from resolute.domain.trial import Trial, TrialState
 from resolute.domain.verdict import Exit, Next, Verdict, judge
 from resolute.engine.flows import flow
 from resolute.engine.notices import microseconds
 from resolute.engine.platform import Platform
 from resolute.engine.ports import LogQuery
+from resolute.engine.replicas import end_task, replica_ended
 from resolute.engine.searching import closing_event, feed
 from resolute.engine.trial_flow import Flow, end_trial, enqueue, finish_if_done
 
@@ -34,6 +36,7 @@ def allocation_ended(platform: Platform, allocation_id: str, exit: Exit, *, is_f
             return
         allocation = _close(current, allocation, exit)
         if allocation.trial_id is None:
+            _end_task(current, allocation)
             return
         trial = _apply_policies(current, current.tx.trials.get(allocation.trial_id), policies)
         experiment = current.tx.experiments.get(trial.experiment_id)
@@ -42,6 +45,14 @@ def allocation_ended(platform: Platform, allocation_id: str, exit: Exit, *, is_f
         verdict = judge(trial, allocation, exit, max_restarts=max_restarts, retries_cancelled=cancelled)
         verdict = _check_searcher_metric(current, experiment, trial, verdict)
         _carry_out(current, experiment, trial, verdict)
+
+
+def _end_task(current: Flow, allocation: Allocation) -> None:
+    """A task that is not a trial ends with its processes, except a replica: its deployment decides."""
+    if current.tx.tasks.get(allocation.task_id).type is TaskType.REPLICA:
+        replica_ended(current, allocation)
+    else:
+        end_task(current, allocation.task_id)
 
 
 def _close(current: Flow, allocation: Allocation, exit: Exit) -> Allocation:

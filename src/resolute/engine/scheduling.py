@@ -1,6 +1,7 @@
 """The scheduling loop's one pass: who gets slots, who is asked to leave, and the start of what was placed."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 
 from resolute.domain.allocation import Allocation, AllocationState
@@ -9,6 +10,7 @@ from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.log import LogLevel
 from resolute.domain.node import DeviceType, Node
 from resolute.domain.placement import Claim, ClaimState, Decision, place
+from resolute.domain.task import TaskType
 from resolute.domain.trial import Trial
 from resolute.domain.verdict import Exit
 from resolute.engine.cluster import usable_nodes
@@ -19,6 +21,7 @@ from resolute.engine.launch import free_ports, trial_gang
 from resolute.engine.notices import tell
 from resolute.engine.platform import Platform
 from resolute.engine.ports import Gang, Transaction
+from resolute.engine.replicas import replica_gang
 from resolute.engine.restore import choose_checkpoint
 from resolute.engine.trial_flow import ask_to_leave
 
@@ -31,6 +34,9 @@ LIVE = (
     ExperimentState.STOPPING_KILLED,
     ExperimentState.STOPPING_ERROR,
 )
+
+GANGS: dict[TaskType, Callable[[Platform, Allocation], Gang]] = {TaskType.REPLICA: replica_gang}
+"""How the gang of a task that is not a trial is made, by its type."""
 
 
 def schedule(platform: Platform) -> int:
@@ -144,9 +150,9 @@ def _start(platform: Platform, allocation: Allocation) -> bool:
 
 
 def build_gang(platform: Platform, allocation: Allocation) -> Gang:
-    """The gang of a trial's allocation, from what is stored. Reads checkpoints' files to choose a whole one."""
+    """The gang of an allocation, from what is stored. For a trial it reads checkpoints' files to choose a whole one."""
     if allocation.trial_id is None:
-        raise Unavailable(f"Allocation {allocation.id} is not of a trial; tasks of other kinds are not started here.")
+        return _task_gang(platform, allocation)
     with platform.store.read() as tx:
         trial = tx.trials.get(allocation.trial_id)
         experiment = tx.experiments.get(trial.experiment_id)
@@ -168,6 +174,14 @@ def build_gang(platform: Platform, allocation: Allocation) -> Gang:
         ports=free_ports(),
         device=_device_of(platform.runner.nodes(), allocation),
     )
+
+
+def _task_gang(platform: Platform, allocation: Allocation) -> Gang:
+    with platform.store.read() as tx:
+        kind = tx.tasks.get(allocation.task_id).type
+    if kind not in GANGS:
+        raise EnvironmentFailed(f"Task {allocation.task_id} is a {kind}; this master does not run tasks of that kind.")
+    return GANGS[kind](platform, allocation)
 
 
 def _device_of(nodes: list[Node], allocation: Allocation) -> DeviceType:

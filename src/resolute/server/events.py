@@ -13,8 +13,8 @@ from resolute.server.state import ServerState, StateOf
 router = APIRouter(tags=["events"])
 
 HEARTBEAT_S = 15.0
-_KINDS = ("experiment/", "trial/", "allocation/", "task/")
-_WHOLE = ("experiments", "queue", "master/log")
+_KINDS = ("experiment/", "trial/", "allocation/", "task/", "deployment/")
+_WHOLE = ("experiments", "queue", "master/log", "deployments")
 
 
 @router.get(

@@ -20,6 +20,8 @@ from resolute.server.errors import answer
 MAX_BODY_BYTES = 128 * 1024 * 1024
 # `timeout_seconds=60` says the same as `timeoutSeconds=60`.
 _SNAKE_KEY = re.compile(rb"(?:^|(?<=&))[a-z]+(?:_[a-z]+)+(?==)")
+_PASSED_ON = "/serving/"
+"""Bodies below it belong to a model server: they go through as they are, and it sets the limit."""
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
@@ -36,18 +38,18 @@ class Gate:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        refusal = self._refusal(headers)
+        refusal = self._refusal(headers, scope["path"])
         if refusal is not None:
             await answer(refusal)(scope, receive, send)
             return
         if b"_" in scope["query_string"] and scope["path"].startswith("/api/"):
             scope["query_string"] = _SNAKE_KEY.sub(_to_camel, scope["query_string"])
-        if scope["type"] == "http" and scope["method"] in _WITH_BODY:
+        if scope["type"] == "http" and scope["method"] in _WITH_BODY and not scope["path"].startswith(_PASSED_ON):
             MutableHeaders(scope=scope)["content-type"] = "application/json"
             receive = _Body(receive, self._max_body_bytes)
         await self._app(scope, receive, send)
 
-    def _refusal(self, headers: Headers) -> Forbidden | TooLarge | None:
+    def _refusal(self, headers: Headers, path: str) -> Forbidden | TooLarge | None:
         host = headers.get("host", "")
         if not self.is_known(host):
             return Forbidden(
@@ -57,7 +59,7 @@ class Gate:
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
             return Forbidden(f"Requests from pages of {origin!r} are refused. Open the web UI of this master itself.")
-        if int(headers.get("content-length") or 0) > self._max_body_bytes:
+        if int(headers.get("content-length") or 0) > self._max_body_bytes and not path.startswith(_PASSED_ON):
             return _too_large(self._max_body_bytes)
         return None
 

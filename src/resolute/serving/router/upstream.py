@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections import deque
-from typing import Protocol
+from typing import Protocol, cast
 
 import httptools
 
@@ -108,6 +108,7 @@ class Upstream(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._parser = httptools.HttpResponseParser(self)
         self._is_complete = False
+        self._stays_open = False
 
     def send(self, asker: Asker, request: bytes) -> None:
         self._asker = asker
@@ -137,8 +138,7 @@ class Upstream(asyncio.Protocol):
     # ----------------------------------------------------------------------------------------------- asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
         asker = self._asker
@@ -159,7 +159,7 @@ class Upstream(asyncio.Protocol):
         self._asker = None
         self.is_first = False
         self.replica.answered()
-        self.is_closing = not self._parser.should_keep_alive()
+        self.is_closing = not self._stays_open
         if self.is_closing:
             asker.received(self, data, is_complete=True)
             self.close()
@@ -192,6 +192,8 @@ class Upstream(asyncio.Protocol):
 
     def on_headers_complete(self) -> None:
         self.status = self._parser.get_status_code()
+        # Asked now: once the message is complete the parser has forgotten its headers.
+        self._stays_open = self._parser.should_keep_alive()
         if self._asker is not None and self._asker.method == b"HEAD":
             self._is_complete = True
 
