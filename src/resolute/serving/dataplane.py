@@ -14,8 +14,9 @@ from resolute.serving.model import ModelMetadata, TensorSpec
 from resolute.serving.protocol.v1 import Instances
 from resolute.serving.protocol.v2 import InferRequest
 from resolute.serving.settings import Limits, ModelSettings
-from resolute.serving.worker_frames import Item
-from resolute.serving.worker_pool import WorkerPool
+from resolute.serving.worker_frames import Buffer, Item
+from resolute.serving.worker_pool import Spawn, WorkerPool
+from resolute.serving.worker_process import WorkerProcess
 from resolute.version import __version__
 
 SERVER_NAME = "resolute"
@@ -25,11 +26,11 @@ EXTENSIONS = ("binary_tensor_data", "model_repository")
 class ServedModel:
     """One model with its queue and its processes."""
 
-    def __init__(self, settings: ModelSettings, limits: Limits, metrics: ServerMetrics) -> None:
+    def __init__(self, settings: ModelSettings, limits: Limits, metrics: ServerMetrics, spawn: Spawn) -> None:
         self.settings = settings
         own = ModelMetrics(metrics, settings.name)
         self.batcher = Batcher(limits, own)
-        self.pool = WorkerPool(settings, self.batcher, own)
+        self.pool = WorkerPool(settings, self.batcher, own, spawn)
 
     @property
     def name(self) -> str:
@@ -44,11 +45,13 @@ class ServedModel:
 class DataPlane:
     """All models of one server. Runs on one event loop."""
 
-    def __init__(self, models: Sequence[ModelSettings], limits: Limits, metrics: ServerMetrics | None = None) -> None:
+    def __init__(self, models: Sequence[ModelSettings], limits: Limits, *, spawn: Spawn = WorkerProcess) -> None:
         self.limits = limits
-        self.metrics = metrics or ServerMetrics()
-        self.models = {settings.name: ServedModel(settings, limits, self.metrics) for settings in models}
+        self.metrics = ServerMetrics()
+        self.models = {settings.name: ServedModel(settings, limits, self.metrics, spawn) for settings in models}
         self.is_draining = False
+        self._in_flight = 0
+        self.metrics.in_flight.set_function(lambda: self._in_flight)
 
     def start(self) -> None:
         for model in self.models.values():
@@ -76,12 +79,19 @@ class DataPlane:
     async def predict(self, name: str, verb: str, instances: Instances) -> Reply:
         """V1. `verb` is `predict` or `explain`; the reply has one buffer, the JSON array of the answers."""
         model = _ready(self.model(name))
-        return await model.batcher.submit(verb, Item(instances=instances.count), [instances.json])
+        return await self._submit(model, verb, Item(instances=instances.count), [instances.json])
 
     async def infer(self, name: str, version: str | None, request: InferRequest) -> Reply:
         """V2. The reply has a buffer for each tensor of its outcome."""
         model = _ready(self.model(name, version))
-        return await model.batcher.submit("infer", request.item, request.buffers)
+        return await self._submit(model, "infer", request.item, request.buffers)
+
+    async def _submit(self, model: ServedModel, verb: str, item: Item, buffers: list[Buffer]) -> Reply:
+        self._in_flight += 1
+        try:
+            return await model.batcher.submit(verb, item, buffers)
+        finally:
+            self._in_flight -= 1
 
     def server_metadata(self) -> dict[str, Any]:
         return {"name": SERVER_NAME, "version": __version__, "extensions": list(EXTENSIONS)}

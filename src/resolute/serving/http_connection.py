@@ -46,9 +46,11 @@ class HttpConnection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._parser = httptools.HttpRequestParser(self)
         self._transport: asyncio.Transport | None = None
-        self._waiting: deque[Request] = deque()
+        self._waiting: deque[tuple[Request, Response | None]] = deque()
+        """Requests in the order they came; one that was refused while it was read has its answer already."""
         self._running: asyncio.Task[Response] | None = None
-        self._is_closing = False
+        self._is_deaf = False
+        """Nothing more is read: the last answer is under way, or has gone."""
         self.active_at = self._loop.time()
         self._url = b""
         self._headers: dict[str, str] = {}
@@ -78,19 +80,19 @@ class HttpConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.active_at = self._loop.time()
-        if self._is_closing:
+        if self._is_deaf:
             return
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self._refuse(InvalidInput("This server speaks HTTP/1.1 only; send the request without Upgrade."))
         except httptools.HttpParserError as problem:
-            if not self._is_closing:
+            if not self._is_deaf:
                 self._refuse(InvalidInput(f"This is not an HTTP/1.1 request: {problem}."))
 
     def connection_lost(self, error: Exception | None) -> None:
         self._server.connections.discard(self)
-        self._is_closing = True
+        self._is_deaf = True
         self._waiting.clear()
         if self._running is not None:
             # Nobody is there to read the answer: a request that still waits leaves the queue.
@@ -110,7 +112,7 @@ class HttpConnection(asyncio.Protocol):
         self._count_head(len(name) + len(value))
 
     def on_headers_complete(self) -> None:
-        if self._is_closing:
+        if self._is_deaf:
             return
         announced = self._headers.get("content-length", "")
         if announced.isdigit() and int(announced) > self._server.max_body_bytes:
@@ -119,7 +121,7 @@ class HttpConnection(asyncio.Protocol):
             self._write(_CONTINUE)
 
     def on_body(self, body: bytes) -> None:
-        if self._is_closing:
+        if self._is_deaf:
             return
         self._body_bytes += len(body)
         if self._body_bytes > self._server.max_body_bytes:
@@ -128,7 +130,7 @@ class HttpConnection(asyncio.Protocol):
         self._body.append(body)
 
     def on_message_complete(self) -> None:
-        if self._is_closing:
+        if self._is_deaf:
             return
         path = self._url.partition(b"?")[0]
         request = Request(
@@ -141,12 +143,12 @@ class HttpConnection(asyncio.Protocol):
         )
         self._url = b""
         self._body = []
-        if self._running is not None or self._waiting:
-            self._waiting.append(request)
-            if len(self._waiting) >= _MAX_PIPELINED and self._transport is not None:
-                self._transport.pause_reading()
+        if self._running is None and not self._waiting:
+            self._handle(request)
             return
-        self._handle(request)
+        self._waiting.append((request, None))
+        if len(self._waiting) >= _MAX_PIPELINED and self._transport is not None:
+            self._transport.pause_reading()
 
     # in order
 
@@ -171,9 +173,13 @@ class HttpConnection(asyncio.Protocol):
             self._server.note(request, Response([], status=499), time.perf_counter() - request.started)
             return
         self._answer(request, task.result())
-        while self._waiting and self._running is None and not self._is_closing:
-            self._handle(self._waiting.popleft())
-        if self._transport is not None and not self._is_closing and len(self._waiting) < _MAX_PIPELINED:
+        while self._waiting and self._running is None:
+            following, refusal = self._waiting.popleft()
+            if refusal is None:
+                self._handle(following)
+            else:
+                self._answer_last(following, refusal)
+        if self._transport is not None and not self._is_deaf and len(self._waiting) < _MAX_PIPELINED:
             self._transport.resume_reading()
 
     def _answer(self, request: Request, response: Response) -> None:
@@ -181,12 +187,13 @@ class HttpConnection(asyncio.Protocol):
         self._send(request, response, is_last=is_last)
         self._server.note(request, response, time.perf_counter() - request.started)
         if is_last:
-            self._is_closing = True
+            self._is_deaf = True
+            self._waiting.clear()
             self.close()
 
-    def _send(self, request: Request | None, response: Response, *, is_last: bool) -> None:
+    def _send(self, request: Request, response: Response, *, is_last: bool) -> None:
         start = head(response, is_last=is_last, now=int(time.time()))
-        if request is not None and request.method == "HEAD":
+        if request.method == "HEAD":
             self._write(start)
         elif response.size < _SMALL:
             self._write(b"".join((start, *response.parts)))
@@ -201,7 +208,7 @@ class HttpConnection(asyncio.Protocol):
 
     def _count_head(self, size: int) -> None:
         self._head_bytes += size
-        if self._head_bytes > MAX_HEAD_BYTES and not self._is_closing:
+        if self._head_bytes > MAX_HEAD_BYTES and not self._is_deaf:
             self._refuse(TooLarge(f"The headers are longer than {MAX_HEAD_BYTES:,} bytes."))
 
     def _too_large(self, what: str) -> TooLarge:
@@ -211,16 +218,18 @@ class HttpConnection(asyncio.Protocol):
         )
 
     def _refuse(self, problem: ResoluteError) -> None:
-        """Answer before the request is read, then read on for a moment: a socket that closes on unread bytes would
-        take the answer with it."""
+        """Answer a request that has not been read to its end, when its turn comes, and listen no more."""
+        self._is_deaf = True
         request = Request("-", self._url.partition(b"?")[0].decode("latin-1"), started=time.perf_counter())
-        response = error_response(problem)
-        self._is_closing = True
-        if self._running is not None:
-            # An answer is still owed to the request before; out of turn this one would pass for it.
-            self._running.cancel()
-        self._send(None, response, is_last=True)
-        self._server.note(request, response, 0.0)
+        if self._running is None and not self._waiting:
+            self._answer_last(request, error_response(problem))
+        else:
+            self._waiting.append((request, error_response(problem)))
+
+    def _answer_last(self, request: Request, response: Response) -> None:
+        """Then read on for a moment: a socket that closes on unread bytes takes the answer with it."""
+        self._send(request, response, is_last=True)
+        self._server.note(request, response, time.perf_counter() - request.started)
         if self._transport is not None and self._transport.can_write_eof():
             self._transport.write_eof()
         self._loop.call_later(_LINGER_S, self.close)

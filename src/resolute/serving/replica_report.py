@@ -39,7 +39,8 @@ class MasterReport:
         """Until the master has it. A refusal is final: it is logged, and the replica goes on serving."""
         url = f"{self.master}/api/v1/allocations/{quote(self.allocation_id, safe='')}/{what}"
         pause_s = _FIRST_PAUSE_S
-        async with httpx.AsyncClient(timeout=10, headers={"Authorization": f"Bearer {self.token}"}) as client:
+        headers = {"Grpc-Metadata-x-allocation-token": f"Bearer {self.token}"}
+        async with httpx.AsyncClient(timeout=10, headers=headers) as client:
             while True:
                 try:
                     answer = await client.post(url, json=body)

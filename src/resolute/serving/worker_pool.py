@@ -5,19 +5,37 @@ Says whether the model can answer, and if not, why.
 
 import asyncio
 import logging
+from collections.abc import Callable
+from typing import Protocol
 
 from resolute.domain.errors import Unavailable
-from resolute.serving.batching import Batcher
+from resolute.serving.batching import Batcher, Worker
 from resolute.serving.metrics import ModelMetrics
 from resolute.serving.model import ModelMetadata
 from resolute.serving.settings import ModelSettings
-from resolute.serving.worker_process import LoadRefused, WorkerProcess
+from resolute.serving.worker_process import LoadRefused
 
 _log = logging.getLogger("resolute.serving")
 _FIRST_PAUSE_S = 0.1
 _LONGEST_PAUSE_S = 30.0
 _GOOD_LIFE_S = 60.0
 """Who lived so long starts again without a pause worth mentioning."""
+
+
+class ModelProcess(Worker, Protocol):
+    """What the pool keeps alive; `worker_process.WorkerProcess` is the real one."""
+
+    @property
+    def ended(self) -> "asyncio.Future[str]":
+        """Done when it has gone, with the reason."""
+
+    async def start(self) -> ModelMetadata:
+        """Until the model is loaded. Raises LoadRefused with its sentence, or Unavailable when the process died."""
+
+    async def stop(self) -> None: ...
+
+
+Spawn = Callable[[ModelSettings], ModelProcess]
 
 
 def next_pause_s(pause_s: float, *, lived_s: float) -> float:
@@ -30,7 +48,7 @@ def next_pause_s(pause_s: float, *, lived_s: float) -> float:
 class WorkerPool:
     """Feeds `batcher` with workers that can answer."""
 
-    def __init__(self, settings: ModelSettings, batcher: Batcher, metrics: ModelMetrics) -> None:
+    def __init__(self, settings: ModelSettings, batcher: Batcher, metrics: ModelMetrics, spawn: Spawn) -> None:
         self.metadata: ModelMetadata | None = None
         self.reason = "it is not loaded"
         """Why it is not ready."""
@@ -39,7 +57,8 @@ class WorkerPool:
         self._settings = settings
         self._batcher = batcher
         self._metrics = metrics
-        self._ready: set[WorkerProcess] = set()
+        self._spawn = spawn
+        self._ready: set[ModelProcess] = set()
         self._keepers: list[asyncio.Task[None]] = []
         self._changed = asyncio.Event()
 
@@ -75,7 +94,7 @@ class WorkerPool:
         loop = asyncio.get_running_loop()
         while True:
             started = loop.time()
-            worker = WorkerProcess(self._settings)
+            worker = self._spawn(self._settings)
             try:
                 await self._live(worker)
             except LoadRefused as refusal:
@@ -91,7 +110,7 @@ class WorkerPool:
             self._metrics.restarted()
             await asyncio.sleep(pause_s)
 
-    async def _live(self, worker: WorkerProcess) -> None:
+    async def _live(self, worker: ModelProcess) -> None:
         """From its start to its end. Returns the way it died."""
         started = asyncio.get_running_loop().time()
         self.metadata = await worker.start()
@@ -104,7 +123,7 @@ class WorkerPool:
         self.reason = f"its process ended ({reason}) and is being restarted"
         _log.warning("The process of model %s ended: %s. Restarting it.", self._settings.name, reason)
 
-    def _lost(self, worker: WorkerProcess) -> None:
+    def _lost(self, worker: ModelProcess) -> None:
         self._ready.discard(worker)
         self._batcher.remove(worker)
         self._notify()

@@ -32,11 +32,11 @@ class LoadRefused(Exception):
 
 
 class WorkerProcess(asyncio.Protocol):
-    """One child with one loaded model. `ended` is done when it has gone, with the reason."""
+    """One child with one loaded model."""
 
     def __init__(self, settings: ModelSettings) -> None:
         loop = asyncio.get_running_loop()
-        self.ended: asyncio.Future[str] = loop.create_future()
+        self._ended: asyncio.Future[str] = loop.create_future()
         self._settings = settings
         self._loaded: asyncio.Future[ModelMetadata] = loop.create_future()
         self._call: asyncio.Future[Answers] | None = None
@@ -45,6 +45,10 @@ class WorkerProcess(asyncio.Protocol):
         self._process: subprocess.Popen[bytes] | None = None
         self._verdict = ""
         self._reaping: asyncio.Task[None] | None = None
+
+    @property
+    def ended(self) -> "asyncio.Future[str]":
+        return self._ended
 
     async def start(self) -> ModelMetadata:
         """Until the model is loaded. Raises LoadRefused with its sentence, or Unavailable when the process died."""
@@ -79,7 +83,7 @@ class WorkerProcess(asyncio.Protocol):
         """The process leaves when its socket closes; one that does not is killed."""
         if self._transport is not None:
             self._transport.close()
-            await self.ended
+            await self._ended
         elif self._process is not None:
             self._process.kill()
             await asyncio.to_thread(self._process.wait)
@@ -122,7 +126,7 @@ class WorkerProcess(asyncio.Protocol):
         for waiting in (self._loaded, self._call):
             _fail(waiting, f"The model process ended ({reason}) before it answered; it is being restarted. Try again.")
         with contextlib.suppress(asyncio.InvalidStateError):
-            self.ended.set_result(reason)
+            self._ended.set_result(reason)
 
 
 def _per_item(done: Done, buffers: list[memoryview]) -> Answers:

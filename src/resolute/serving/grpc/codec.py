@@ -73,7 +73,7 @@ def _typed(tensor: Any) -> bytes:
     if field == "bytes_contents":
         return b"".join(part for value in values for part in (_LENGTH.pack(len(value)), value))
     try:
-        return np.array(values, dtype=NUMPY_TYPES[tensor.datatype].newbyteorder("<")).tobytes()
+        return np.array(list(values), dtype=NUMPY_TYPES[tensor.datatype].newbyteorder("<")).tobytes()
     except OverflowError as problem:
         raise InvalidInput(f"Input {tensor.name!r} is {tensor.datatype}: {problem}.") from None
 

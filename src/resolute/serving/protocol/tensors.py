@@ -159,7 +159,7 @@ def _shaped(head: TensorHead, array: Tensor) -> Tensor:
         raise InvalidInput(
             f"Input {head.name!r} has shape {head.shape}, which is {math.prod(shape)} values; got {array.size}."
         )
-    if array.ndim > 1 and array.shape != shape:
+    if array.size and array.ndim > 1 and array.shape != shape:
         raise InvalidInput(f"Input {head.name!r} has shape {head.shape}, but its data is nested as {[*array.shape]}.")
     return array.reshape(shape)
 
