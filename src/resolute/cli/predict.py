@@ -1,0 +1,116 @@
+"""`resolute predict`: a trained detector over images of any size."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from resolute.cli.command import Run, command, group
+from resolute.cli.data_options import EITHER_DASH, progress_bar
+from resolute.cli.detector_options import Checkpoint, Device, Model, Weights, open_detector
+from resolute.cli.output import print_json, print_table
+from resolute.domain.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from resolute.vision.detections import Detector
+    from resolute.vision.merging import Method
+    from resolute.vision.prediction import Outcome
+
+app = group("Find objects on images.")
+
+
+class Merge(StrEnum):
+    NMS = "nms"
+    NMM = "nmm"
+    GREEDY_NMM = "greedy-nmm"
+
+    @property
+    def method(self) -> "Method":
+        names: dict[Merge, Method] = {Merge.NMS: "nms", Merge.NMM: "nmm", Merge.GREEDY_NMM: "greedy_nmm"}
+        return names[self]
+
+
+class Metric(StrEnum):
+    IOU = "iou"
+    IOS = "ios"
+
+
+@command(app, "predict", context_settings=EITHER_DASH)
+def predict(
+    run: Run,
+    images: Annotated[list[str], typer.Argument(metavar="IMAGE...", help="Files, folders, or patterns in quotes.")],
+    checkpoint: Checkpoint = None,
+    model: Model = None,
+    weights: Weights = None,
+    deployment: Annotated[
+        str | None, typer.Option("--deployment", metavar="NAME", help="A model that is being served.")
+    ] = None,
+    slice_size: Annotated[int, typer.Option("--slice-size", help="Side of the windows in pixels.")] = 640,
+    overlap: Annotated[float, typer.Option("--overlap", help="Share that windows have in common.")] = 0.2,
+    score: Annotated[float, typer.Option("--score", help="Lowest score that counts.")] = 0.25,
+    merge: Annotated[Merge, typer.Option("--merge", help="How windows are joined.")] = Merge.GREEDY_NMM,
+    metric: Annotated[Metric, typer.Option("--metric", help="What overlap means.")] = Metric.IOS,
+    threshold: Annotated[float, typer.Option("--threshold", help="Overlap from which boxes are joined.")] = 0.5,
+    class_agnostic: Annotated[bool, typer.Option("--class-agnostic", help="Join across classes.")] = False,
+    full_image: Annotated[bool, typer.Option(help="Also look at the whole image, made small.")] = True,
+    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Windows looked at together.")] = 8,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where results go.")] = Path("predictions"),
+    geojson: Annotated[bool, typer.Option("--geojson", help="Write the detections of each image as GeoJSON.")] = False,
+    draw: Annotated[bool, typer.Option("--draw/--no-draw", help="Draw the detections of each image.")] = True,
+    device: Device = "auto",
+) -> None:
+    """Find objects on images, draw them, and write them as GeoJSON. Exit code 1 when an image could not be read."""
+    from resolute.vision.prediction import PredictJob, count_windows, expand_images, predict_files
+    from resolute.vision.slicing import MergeSettings
+
+    job = PredictJob(
+        images=expand_images(images),
+        output_dir=out,
+        slice_size=slice_size,
+        overlap=overlap,
+        batch_size=batch_size,
+        score_threshold=score,
+        full_image=full_image,
+        merging=MergeSettings(
+            method=merge.method, metric=metric.value, threshold=threshold, class_agnostic=class_agnostic
+        ),
+        draws=draw,
+        writes_geojson=geojson,
+    )
+    detector = _detector(run, deployment, checkpoint=checkpoint, model=model, weights=weights, device=device)
+    with progress_bar("Looking", count_windows(job)) as on_progress:
+        outcomes = list(predict_files(detector, job, on_progress))
+    _show(run, outcomes)
+
+
+def _detector(
+    run: Run, deployment: str | None, *, checkpoint: str | None, model: str | None, weights: Path | None, device: str
+) -> "Detector":
+    if deployment is None:
+        return open_detector(run, checkpoint=checkpoint, model=model, weights=weights, device=device)
+    if checkpoint or model or weights:
+        raise InvalidInput("--deployment serves one model already. Leave --checkpoint, --model and --weights out.")
+    from resolute.vision.remote import DeployedDetector
+
+    return DeployedDetector(run.client.session, deployment)
+
+
+def _show(run: Run, outcomes: "list[Outcome]") -> None:
+    if run.is_json:
+        print_json({"images": [outcome.as_dict() for outcome in outcomes]})
+    else:
+        print_table(("Image", "Found", "Best", "Written"), [_row(o) for o in outcomes if o.problem is None])
+    failed = [outcome for outcome in outcomes if outcome.problem is not None]
+    for outcome in failed:
+        print(f"Error: {outcome.problem}", file=sys.stderr)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _row(outcome: "Outcome") -> tuple[object, ...]:
+    rows = outcome.rows()
+    best = f"{rows[0]['class']} {rows[0]['score']:.2f}" if rows else None
+    written = [str(path) for path in (outcome.picture, outcome.geojson) if path is not None]
+    return outcome.image, len(rows), best, written

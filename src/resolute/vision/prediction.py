@@ -1,0 +1,167 @@
+"""Files in, files out: a detector over images, with pictures and GeoJSON beside each other in a folder.
+
+One image that cannot be read does not stop the rest; its outcome says why.
+"""
+
+import glob
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from resolute.domain.errors import InvalidInput, NotFound
+from resolute.imagery.encoding import Encoding, encode
+from resolute.imagery.files import IMAGE_SUFFIXES, list_images, write_atomic
+from resolute.imagery.grid import Grid, check_tiling
+from resolute.imagery.raster import image_size
+from resolute.imagery.rendering import RenderOptions
+from resolute.vision.detections import ClassName, Detector
+from resolute.vision.drawing import draw_detections
+from resolute.vision.geo import read_georeference, to_geojson
+from resolute.vision.slicing.predict import MergeSettings, find_regions
+from resolute.vision.slicing.regions import Regions
+from resolute.vision.slicing.source import whole_picture
+
+_PICTURE_SIDE = 4096
+"""Pictures of larger images are made smaller: they are to be looked at."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictJob:
+    images: list[Path]
+    output_dir: Path
+    slice_size: int = 640
+    overlap: float = 0.2
+    batch_size: int = 8
+    score_threshold: float = 0.25
+    full_image: bool = True
+    merging: MergeSettings = field(default_factory=MergeSettings)
+    draws: bool = True
+    writes_geojson: bool = False
+
+    def __post_init__(self) -> None:
+        check_tiling(self.slice_size, self.overlap)
+        if not 0 <= self.score_threshold <= 1:
+            raise InvalidInput(f"The score threshold is {self.score_threshold}. It must lie between 0 and 1.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """Of one image: what was found and where it was written, or the `problem`."""
+
+    image: Path
+    found: Regions | None = None
+    classes: tuple[ClassName, ...] = ()
+    picture: Path | None = None
+    geojson: Path | None = None
+    problem: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        plain: dict[str, Any] = {"image": str(self.image)}
+        if self.found is None:
+            return {**plain, "problem": self.problem}
+        plain.update(width=self.found.width, height=self.found.height, detections=self.rows())
+        written = {"picture": self.picture, "geojson": self.geojson}
+        return {**plain, **{key: str(path) for key, path in written.items() if path is not None}}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Best first: class, class_id, score and box (x1, y1, x2, y2)."""
+        if self.found is None:
+            return []
+        named = [self.classes[label - 1] for label in self.found.labels.tolist()]
+        boxes = np.round(self.found.boxes.astype(float), 2).tolist()
+        scores = self.found.scores.tolist()
+        return [
+            {"class": name.name, "class_id": name.id, "score": round(score, 6), "box": box}
+            for name, score, box in zip(named, scores, boxes, strict=True)
+        ]
+
+
+def expand_images(given: Sequence[str]) -> list[Path]:
+    """Files, folders and patterns such as `tiles/*.tif`, as a list without repetition. Raises NotFound."""
+    found: dict[Path, None] = {}
+    for text in given:
+        path = Path(text)
+        if path.is_dir():
+            inside = list_images(path)[0]
+        elif path.exists():
+            inside = [path]
+        else:
+            matches = sorted(Path(match) for match in glob.glob(text, recursive=True))
+            inside = [match for match in matches if match.suffix.lower() in IMAGE_SUFFIXES]
+        if not inside:
+            raise NotFound(f"There is no image at {text}. Give a file, a folder of images, or a pattern in quotes.")
+        found.update(dict.fromkeys(inside))
+    return list(found)
+
+
+def predict_files(
+    detector: Detector, job: PredictJob, on_progress: Callable[[int], object] = lambda windows: None
+) -> Iterator[Outcome]:
+    """One outcome per image, as it is done. `on_progress` hears of windows."""
+    names = _output_names(job.images)
+    for image in job.images:
+        try:
+            yield _predict(detector, image, job.output_dir / names[image], job, on_progress)
+        except (InvalidInput, NotFound) as problem:
+            yield Outcome(image=image, problem=str(problem))
+
+
+def count_windows(job: PredictJob) -> int:
+    """How many windows there are to look at; images that cannot be read count none."""
+    total = 0
+    for image in job.images:
+        try:
+            width, height = image_size(image)
+        except (InvalidInput, NotFound):
+            continue
+        total += len(Grid(width, height, job.slice_size, job.overlap))
+    return total
+
+
+def _predict(
+    detector: Detector, image: Path, target: Path, job: PredictJob, on_progress: Callable[[int], object]
+) -> Outcome:
+    found = find_regions(
+        detector,
+        image,
+        slice_size=job.slice_size,
+        overlap=job.overlap,
+        batch_size=job.batch_size,
+        full_image=job.full_image,
+        merging=job.merging,
+        score_threshold=job.score_threshold,
+        on_progress=on_progress,
+    )
+    classes = detector.classes
+    picture = _draw(image, found, classes, target) if job.draws else None
+    geojson = _write_geojson(image, found, classes, target) if job.writes_geojson else None
+    return Outcome(image=image, found=found, classes=classes, picture=picture, geojson=geojson)
+
+
+def _draw(image: Path, found: Regions, classes: Sequence[ClassName], target: Path) -> Path:
+    path = target.with_name(target.name + ".jpg")
+    with whole_picture(image, RenderOptions(), max_side=_PICTURE_SIDE) as picture:
+        drawn = draw_detections(picture, found, classes, scale=picture.shape[1] / found.width)
+    write_atomic(path, encode(drawn, Encoding(quality=92)))
+    return path
+
+
+def _write_geojson(image: Path, found: Regions, classes: Sequence[ClassName], target: Path) -> Path:
+    path = target.with_name(target.name + ".geojson")
+    features = to_geojson(found, classes, read_georeference(image), image=image.name)
+    write_atomic(path, json.dumps(features).encode())
+    return path
+
+
+def _output_names(images: Sequence[Path]) -> dict[Path, str]:
+    """The stem of each image; images of one stem from several folders are told apart by a number."""
+    taken: dict[str, int] = {}
+    names = {}
+    for image in images:
+        taken[image.stem] = taken.get(image.stem, 0) + 1
+        names[image] = image.stem if taken[image.stem] == 1 else f"{image.stem}-{taken[image.stem]}"
+    return names
