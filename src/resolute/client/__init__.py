@@ -16,10 +16,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from resolute.client.checkpoint import Checkpoint
     from resolute.client.client import Client
+    from resolute.client.datasets import DatasetVersion
     from resolute.client.default import (
+        create_dataset,
         create_experiment,
+        create_model,
         get_checkpoint,
+        get_dataset,
         get_experiment,
+        get_model,
         get_trial,
         list_experiments,
         login,
@@ -27,17 +32,25 @@ if TYPE_CHECKING:
     )
     from resolute.client.experiment import Experiment
     from resolute.client.logs import LogFilter
+    from resolute.client.models import Model, ModelVersion
     from resolute.client.trial import Trial
 
 _WHERE = {
     "Client": "client",
     "Checkpoint": "checkpoint",
+    "DatasetVersion": "datasets",
     "Experiment": "experiment",
     "LogFilter": "logs",
+    "Model": "models",
+    "ModelVersion": "models",
     "Trial": "trial",
+    "create_dataset": "default",
     "create_experiment": "default",
+    "create_model": "default",
     "get_checkpoint": "default",
+    "get_dataset": "default",
     "get_experiment": "default",
+    "get_model": "default",
     "get_trial": "default",
     "list_experiments": "default",
     "login": "default",
@@ -47,12 +60,19 @@ _WHERE = {
 __all__ = [
     "Checkpoint",
     "Client",
+    "DatasetVersion",
     "Experiment",
     "LogFilter",
+    "Model",
+    "ModelVersion",
     "Trial",
+    "create_dataset",
     "create_experiment",
+    "create_model",
     "get_checkpoint",
+    "get_dataset",
     "get_experiment",
+    "get_model",
     "get_trial",
     "list_experiments",
     "login",

@@ -13,8 +13,11 @@ from resolute.client.cluster import Cluster
 from resolute.client.configuration import Configuration, as_dict, as_yaml, in_own_words
 from resolute.client.context import pack
 from resolute.client.credentials import TokenStore, default_path
+from resolute.client.datasets import Datasets
+from resolute.client.deployments import Deployments
 from resolute.client.experiment import Experiment
 from resolute.client.identity import Credentials, log_in
+from resolute.client.models import Models
 from resolute.client.places import Projects, Templates, Users, Workspaces
 from resolute.client.session import Session
 from resolute.client.trial import Trial
@@ -47,6 +50,9 @@ class Client:
         self.templates = Templates(self.session)
         self.users = Users(self.session)
         self.cluster = Cluster(self.session)
+        self.deployments = Deployments(self.session)
+        self.models = Models(self.session)
+        self.datasets = Datasets(self.session)
 
     @property
     def master(self) -> str:
@@ -142,6 +148,11 @@ class Client:
         """How many trials of which length a search would run."""
         body = {"config": as_dict(config), **({"seed": seed} if seed is not None else {})}
         return dict(self.session.post("/api/v1/preview-hp-search", body).get("summary") or {})
+
+    def lineage(self, kind: str, thing_id: str | int) -> dict[str, Any]:
+        """`nodes` and `edges` back to the data and forward to deployments; `kind` is dataset, experiment, trial,
+        checkpoint, model_version or deployment."""
+        return self.session.get("/api/v1/lineage", kind=kind, id=str(thing_id))
 
     def close(self) -> None:
         self.session.close()

@@ -7,7 +7,9 @@ from typing import Any
 from resolute.client.checkpoint import Checkpoint
 from resolute.client.client import Client
 from resolute.client.configuration import Configuration
+from resolute.client.datasets import DatasetVersion
 from resolute.client.experiment import Experiment
+from resolute.client.models import Model
 from resolute.client.trial import Trial
 
 _shared: list[Client] = []
@@ -50,6 +52,24 @@ def get_trial(trial_id: int) -> Trial:
 
 def get_checkpoint(uuid: str) -> Checkpoint:
     return _client().get_checkpoint(uuid)
+
+
+def create_model(name: str, **options: Any) -> Model:
+    """See `Client.models`."""
+    return _client().models.create(name, **options)
+
+
+def get_model(name: str | int) -> Model:
+    return _client().models.get(name)
+
+
+def create_dataset(name: str, folder: Path | str, **options: Any) -> DatasetVersion:
+    """See `Client.datasets`."""
+    return _client().datasets.create(name, folder, **options)
+
+
+def get_dataset(reference: str) -> DatasetVersion:
+    return _client().datasets.get(reference)
 
 
 def _client() -> Client:

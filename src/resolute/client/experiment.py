@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from resolute.client.checkpoint import Checkpoint
+from resolute.client.datasets import DatasetVersion
 from resolute.client.logs import LogFilter
 from resolute.client.resource import Resource
 from resolute.client.trial import Trial, checkpoint_query
@@ -165,6 +166,15 @@ class Experiment(Resource):
     def top_checkpoint(self) -> Checkpoint | None:
         """The best checkpoint; None when nothing was validated and saved."""
         return next(iter(self.list_checkpoints(limit=1)), None)
+
+    def datasets(self) -> list[DatasetVersion]:
+        """The dataset versions that it was trained on."""
+        return [DatasetVersion(self.session, item) for item in self.session.get(f"{self._path}/datasets")["datasets"]]
+
+    def use_dataset(self, reference: str) -> DatasetVersion:
+        """Say that it used this version: `name:3`, `name:latest` or `name`. Repeating changes nothing."""
+        answer = self.session.post(f"{self._path}/datasets", {"dataset": reference})
+        return DatasetVersion(self.session, answer["dataset"])
 
     def download_model_def(self, target: Path | str) -> Path:
         """Unpack the code it was created with into `target`."""
