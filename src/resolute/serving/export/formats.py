@@ -68,21 +68,26 @@ def write_script(source: Exportable, path: Path) -> None:
 def write_archived_script(source: Exportable, path: Path) -> None:
     """TorchScript with the interface of the handler `object_detector`."""
     with _quiet():
-        inner = torch.jit.script(source.module)
-        module = torch.jit.script(ArchivedDetector(inner).eval())
+        module = torch.jit.script(ArchivedDetector(_scripted_model(source.module)).eval())
         torch.jit.save(module, path)
 
 
 def scripted(source: Exportable) -> Any:
     """From the code where TorchScript understands it; otherwise by watching a run."""
     if source.is_detector:
-        return torch.jit.script(ScriptedDetector(torch.jit.script(source.module)).eval())
+        return torch.jit.script(ScriptedDetector(_scripted_model(source.module)).eval())
     try:
         return torch.jit.script(source.module)
     except Exception:
         if not source.example:
             raise
         return torch.jit.trace(source.module, source.example)  # type: ignore[no-untyped-call]
+
+
+def _scripted_model(model: nn.Module) -> Any:
+    if hasattr(model, "_has_warned"):
+        model._has_warned = True  # Else the file tells its users, once each, that it answers with a pair.
+    return torch.jit.script(model)
 
 
 def write_onnx(source: Exportable, path: Path) -> None:

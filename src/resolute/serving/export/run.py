@@ -28,7 +28,7 @@ _LABELS = "index_to_name.json"
 
 
 def export(
-    source: Path | nn.Module,
+    source: Path | nn.Module | Exportable,
     format: str,
     out: Path,
     force: bool = False,
@@ -46,7 +46,7 @@ def export(
     wanted = _format(format)
     target = _target(out, name, wanted)
     _refuse_existing(target, force)
-    opened = open_source(source, inputs=inputs, image_size=image_size)
+    opened = source if isinstance(source, Exportable) else open_source(source, inputs=inputs, image_size=image_size)
     if wanted not in formats_of(opened):
         raise _unsupported(opened, wanted, "its steps depend on what is found in the picture")
     target = target or out / f"{name or opened.name}{SUFFIXES[wanted]}"

@@ -66,7 +66,7 @@ def _default_version(name: str, versions: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pick(names: list[str], wanted: str | None, folder: Path) -> str:
-    listed = ", ".join(names) or "none"
+    listed = ", ".join(sorted(names)) or "none"
     if wanted is not None:
         if wanted not in names:
             raise InvalidInput(f"{folder.name} has no model {wanted!r}; it has {listed}.")

@@ -109,7 +109,9 @@ def test_pretrained_weights_without_own_ones_are_refused(archive: Archive) -> No
 
 
 def test_typed_tensors_come_out_of_v2(archive: Archive) -> None:
-    handler = 'def handle(data, context):\n    return data and [[{"ship": [1, 2, 3, 4.5], "score": 0.5}] for _ in data]\n'
+    handler = (
+        'def handle(data, context):\n    return data and [[{"ship": [1, 2, 3, 4.5], "score": 0.5}] for _ in data]\n'
+    )
     model = archive("h.py", net=None, files={"h.py": handler})
     encoded = np.empty(1, dtype=object)
     encoded[0] = b"picture"
@@ -150,7 +152,7 @@ def test_a_handler_gets_numbers_and_bytes_of_v2_as_data(archive: Archive) -> Non
 
     answers = model.infer([{"x": np.asarray([[1, 2]])}, {"x": two}])
 
-    assert answers[0]["x"].tolist() == [b'"{\'data\': [[1, 2]]}"']
+    assert answers[0]["x"].tolist() == [b"\"{'data': [[1, 2]]}\""]
     assert answers[1]["x"].tolist() == [b"\"{'data': b'a'}\"", b"\"{'data': b'b'}\""]
     with pytest.raises(InvalidInput, match="takes one input a request; got x, y"):
         model.infer([{"x": two, "y": two}])

@@ -1,6 +1,7 @@
 """Whatever a client sends as a picture becomes RGB pixels, or a sentence that names the instance."""
 
 import base64
+import contextlib
 import io
 import struct
 import zlib
@@ -113,7 +114,7 @@ def test_a_bomb_is_refused_before_it_is_decoded() -> None:
     header = struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
     chunk = struct.pack(">I", len(header)) + b"IHDR" + header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
 
-    with pytest.raises(TooLarge, match="instance 0 has .* pixels; this server decodes at most 178,956,970"):
+    with pytest.raises(TooLarge, match=r"instance 0 has .* pixels; this server decodes at most 178,956,970"):
         decode(b"\x89PNG\r\n\x1a\n" + chunk + PNG[33:], "instance 0")
 
 
@@ -138,10 +139,8 @@ def test_any_bytes_are_a_picture_or_a_refusal(content: bytes) -> None:
 def test_a_changed_byte_never_escapes_as_another_error(place: int, value: int) -> None:
     content = PNG[:place] + bytes([value]) + PNG[place + 1 :]
 
-    try:
-        decode(content, "instance 0")
-    except InvalidInput as refused:
-        assert "instance 0" in str(refused)
+    with contextlib.suppress(InvalidInput):
+        assert decode(content, "instance 0").shape[2] == 3
 
 
 @given(st.binary())
