@@ -77,6 +77,9 @@ def _patience(platform: Platform, allocation: Allocation) -> float:
 
 def _is_deaf(platform: Platform, allocation: Allocation, since: datetime, now: datetime) -> bool:
     """A plain script that never asks whether it should leave gets SIGTERM instead of an hour's patience."""
+    if allocation.trial_id is None:
+        # Only trials ask; whoever stops another task has seen to it that it may end.
+        return True
     if allocation.id in platform.listeners:
         return False
     started = allocation.start_time or allocation.created_at
