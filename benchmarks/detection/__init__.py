@@ -1,0 +1,1 @@
+"""Detection beside its peers, in one run, as ratios."""

@@ -1,0 +1,97 @@
+"""Merging beside SAHI's newest, on three layouts of 33,337 boxes.
+
+SAHI runs in its own Python on the same arrays, once to warm up (its compiled backend is built then) and then timed.
+Its functions decide which boxes belong together; ours also join them.
+"""
+
+import argparse
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.detection.timing import best, milliseconds, ratio
+from resolute.vision.merging import Method, merge
+
+SAHI = os.environ.get("RESOLUTE_SAHI_PYTHON", "")
+METHODS: tuple[Method, ...] = ("nms", "greedy_nmm", "nmm")
+DRIVER = """
+import sys, time, importlib.metadata
+import numpy as np
+from sahi.postprocess import combine
+from sahi.postprocess.backends import resolve_backend
+rows, rounds = np.load(sys.argv[1]), int(sys.argv[2])
+print("version", importlib.metadata.version("sahi"), resolve_backend())
+for name in ("nms", "greedy_nmm", "nmm"):
+    work = getattr(combine, "batched_" + name)
+    work(rows[:2500].copy(), "IOU", 0.5)
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        kept = work(rows, "IOU", 0.5)
+        times.append(time.perf_counter() - start)
+    print(name, len(kept), min(times), flush=True)
+"""
+
+
+def measure(options: argparse.Namespace) -> None:
+    print(f"{options.boxes:,} boxes, IoU 0.5\n")
+    print("| layout | method | left | ours | SAHI | ratio |\n|---|---|---|---|---|---|")
+    version = "not installed"
+    for name, layout in (("crowd", _crowd), ("pile", _pile), ("spread", _spread)):
+        rows = layout(options.boxes).astype(np.float32)
+        theirs = _sahi(rows, options.rounds) if SAHI else {}
+        version = theirs.get("version", version)
+        for method in METHODS:
+            kept = len(merge(rows[:, :4], rows[:, 4], rows[:, 5], method=method, metric="iou"))
+            ours = best(
+                lambda r=rows, m=method: merge(r[:, :4], r[:, 4], r[:, 5], method=m, metric="iou"), options.rounds
+            )
+            peer = theirs.get(method)
+            assert peer is None or peer[0] == kept, f"{name} {method}: {kept} of ours, {peer[0]} of SAHI's are left"
+            columns = (milliseconds(peer[1]), ratio(peer[1], ours)) if peer else ("", "")
+            print(f"| {name} | {method} | {kept:,} | {milliseconds(ours)} | {columns[0]} | {columns[1]} |", flush=True)
+    print(f"\nSAHI: {version}")
+
+
+def _crowd(count: int) -> np.ndarray[Any, Any]:
+    """600 objects on 4,000 x 4,000 pixels, each found some 55 times a little differently."""
+    rng = np.random.default_rng(0)
+    corners, sizes = rng.uniform(0, 4000, (600, 2)), rng.uniform(20, 120, (600, 2))
+    which = rng.integers(0, 600, count)
+    near = corners[which] + rng.normal(0, 0.12, (count, 2)) * sizes[which]
+    return _rows(rng, near, sizes[which] * np.exp(rng.normal(0, 0.12, (count, 2))), 1)
+
+
+def _pile(count: int) -> np.ndarray[Any, Any]:
+    """Everything on 300 x 300 pixels: nearly all boxes touch each other."""
+    rng = np.random.default_rng(0)
+    return _rows(rng, rng.uniform(0, 200, (count, 2)), rng.uniform(20, 100, (count, 2)), 1)
+
+
+def _spread(count: int) -> np.ndarray[Any, Any]:
+    """Ten classes of 8 to 128 pixels on 8,000 x 8,000: hardly any two match."""
+    rng = np.random.default_rng(0)
+    return _rows(rng, rng.uniform(0, 8000, (count, 2)), np.exp2(rng.uniform(3, 7, (count, 2))), 10)
+
+
+def _rows(rng: np.random.Generator, corners: Any, sizes: Any, classes: int) -> np.ndarray[Any, Any]:
+    count = len(corners)
+    return np.column_stack([corners, corners + sizes, rng.random(count), rng.integers(0, classes, count)])
+
+
+def _sahi(rows: np.ndarray[Any, Any], rounds: int) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.npy"
+        np.save(path, rows)
+        environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        command = [SAHI, "-c", DRIVER, str(path), str(rounds)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    found: dict[str, Any] = {}
+    for line in done.stdout.splitlines():
+        name, first, second = line.split()
+        found[name] = f"{first}, backend {second}" if name == "version" else (int(first), float(second))
+    return found
