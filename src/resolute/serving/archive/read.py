@@ -61,7 +61,7 @@ def read_manifest(folder: Path, where: str) -> Manifest:
         held = ", ".join(sorted(item.name for item in folder.iterdir())[:8]) or "nothing"
         raise InvalidInput(
             f"{where} is not a model archive: it has no {MANIFEST_PATH}; it holds {held}. "
-            "Make one with `resolute model archive`."
+            "Make one with `resolute model package`."
         )
     manifest = parse_manifest(file.read_bytes(), where)
     for role, name in manifest.files().items():

@@ -45,14 +45,18 @@ SUFFIXES = {
 }
 
 
-def formats_of(source: Exportable) -> tuple[ExportFormat, ...]:
-    """Formats that work for this kind of model; measured, see docs/export.md."""
-    without: set[ExportFormat] = set()
+def refusals_of(source: Exportable) -> dict[ExportFormat, str]:
+    """Formats that do not work for this kind of model, and why; measured, see docs/export.md."""
     if source.is_detector and is_two_stage(source.module):
-        without = {ExportFormat.TORCH_EXPORT}
-    elif source.is_detector and not _is_torchvision(source.module):
-        without = {ExportFormat.TORCHSCRIPT, ExportFormat.MAR}
-    return tuple(each for each in ExportFormat if each not in without)
+        return {ExportFormat.TORCH_EXPORT: "how many regions its second stage looks at depends on the picture"}
+    if source.is_detector and not _is_torchvision(source.module):
+        reason = "its code goes beyond what TorchScript understands"
+        return {ExportFormat.TORCHSCRIPT: reason, ExportFormat.MAR: reason}
+    return {}
+
+
+def formats_of(source: Exportable) -> tuple[ExportFormat, ...]:
+    return tuple(each for each in ExportFormat if each not in refusals_of(source))
 
 
 def write_weights(source: Exportable, path: Path) -> None:
@@ -86,7 +90,8 @@ def scripted(source: Exportable) -> Any:
 
 def _scripted_model(model: nn.Module) -> Any:
     if hasattr(model, "_has_warned"):
-        model._has_warned = True  # Else the file tells its users, once each, that it answers with a pair.
+        # Else the file tells its users, once each, that it answers with a pair.
+        model._has_warned = True  # type: ignore[assignment]
     return torch.jit.script(model)
 
 

@@ -17,6 +17,7 @@ from resolute.serving.export.formats import (
     WRITERS,
     ExportFormat,
     formats_of,
+    refusals_of,
     write_archived_script,
 )
 from resolute.serving.export.source import Exportable, open_source
@@ -47,8 +48,9 @@ def export(
     target = _target(out, name, wanted)
     _refuse_existing(target, force)
     opened = source if isinstance(source, Exportable) else open_source(source, inputs=inputs, image_size=image_size)
-    if wanted not in formats_of(opened):
-        raise _unsupported(opened, wanted, "its steps depend on what is found in the picture")
+    reason = refusals_of(opened).get(wanted)
+    if reason is not None:
+        raise _unsupported(opened, wanted, reason)
     target = target or out / f"{name or opened.name}{SUFFIXES[wanted]}"
     _refuse_existing(target, force)
     if wanted is ExportFormat.MAR:

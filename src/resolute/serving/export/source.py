@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +78,7 @@ def _module(module: nn.Module, name: str, inputs: Sequence[TensorSpec], folder: 
         raise InvalidInput(
             f"{name} takes {len(names)} inputs ({', '.join(names)}); shapes of {len(inputs)} were given."
         )
+    inputs = [replace(spec, name=spec.name or own) for spec, own in zip(inputs, names, strict=False)]
     return Exportable(
         module=module,
         name=name,

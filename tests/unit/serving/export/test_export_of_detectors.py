@@ -22,7 +22,7 @@ from torchvision.ops import MultiScaleRoIAlign, batched_nms
 from resolute.domain.errors import AlreadyExists, InvalidInput, NotSupported
 from resolute.serving.export import Exportable, ExportFormat, export, strip_checkpoint
 from resolute.serving.export.detectors import traceable_suppression
-from resolute.serving.export.formats import formats_of
+from resolute.serving.export.formats import SUFFIXES, formats_of
 from resolute.serving.limits import ModelFailed
 from resolute.serving.loading import load_model
 from resolute.serving.runtimes.exported_detector import ExportedDetector
@@ -170,14 +170,7 @@ def test_a_file_that_answers_otherwise_is_not_kept(ssd: Exportable, tmp_path: Pa
 
 @pytest.mark.parametrize("export_format", list(ExportFormat))
 def test_what_is_there_is_replaced_by_force_only(ssd: Exportable, tmp_path: Path, export_format: ExportFormat) -> None:
-    suffix = {
-        "safetensors": ".safetensors",
-        "torchscript": ".pt",
-        "onnx": ".onnx",
-        "torch.export": ".pt2",
-        "mar": ".mar",
-    }
-    path = tmp_path / f"small_ssd{suffix[export_format]}"
+    path = tmp_path / f"small_ssd{SUFFIXES[export_format]}"
     path.write_bytes(b"old")
 
     with pytest.raises(AlreadyExists, match="--force"):
