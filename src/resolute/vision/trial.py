@@ -46,6 +46,7 @@ class DetectionTrial(Trial):
             raise InvalidInput(f"masks is true, but {entry.name} finds boxes only. Use maskrcnn_resnet50_fpn.")
         if self.has_masks and self.settings.tile_size:
             raise InvalidInput("tile_size does not cut masks. Tile first with `resolute data tile`, which does.")
+        self._check_batch(entry.smallest_batch)
         self.splits = open_splits(self.settings, with_masks=self.has_masks, seed=context.run.seed)
         self._tell()
         self._set_precision()
@@ -64,7 +65,9 @@ class DetectionTrial(Trial):
     # ------------------------------------------------------------------------------------------------- the trial
 
     def build_training_data_loader(self) -> DataLoader:
-        return DataLoader(self.training, shuffle=False, **self._loading())
+        # A rest of few images makes a noisy step; it is left for other epochs unless it is all there is.
+        drops = len(self.training) >= self.context.get_global_batch_size()
+        return DataLoader(self.training, shuffle=False, drop_last=drops, **self._loading())
 
     def build_validation_data_loader(self) -> DataLoader:
         settings = self.settings
@@ -191,7 +194,15 @@ class DetectionTrial(Trial):
             unit, amount = searcher.get("time_metric"), searcher.get("max_time")
             return int(amount) if unit == "batches" and amount else None
         size = self.context.get_global_batch_size()
-        return to_batches(length, batches_per_epoch=math.ceil(len(self.training) / size), global_batch_size=size)
+        return to_batches(length, batches_per_epoch=max(len(self.training) // size, 1), global_batch_size=size)
+
+    def _check_batch(self, smallest: int) -> None:
+        size, slots = self.context.get_global_batch_size(), self.context.distributed.size
+        if size // slots < smallest:
+            raise InvalidInput(
+                f"global_batch_size {size} gives each of {slots} slots {size // slots} image, but "
+                f"{self.settings.model} needs {smallest} at once for its batch norm. Use at least {smallest * slots}."
+            )
 
     def _check_place(self) -> None:
         context, device = self.context, self.settings.device

@@ -35,6 +35,8 @@ class Architecture:
     not_taken: frozenset[str] = field(default_factory=frozenset)
     """Common settings that mean nothing to this architecture, so that giving them is a mistake."""
     has_masks: bool = False
+    smallest_batch: int = 1
+    """Images a rank needs at once: batch norm on a map of one pixel cannot learn from a single one."""
 
 
 def options_of(constructor: Callable[..., Any], *extra: str) -> frozenset[str]:

@@ -139,14 +139,13 @@ def _draw_normal(network: nn.Module) -> None:
 
 
 ARCHITECTURES = (
-    Architecture(
-        name="ssd300_vgg16", build=ssd300_vgg16, stages=5, trainable_default=4, options=options_of(SSD) - {"kwargs"}
-    ),
+    Architecture(name="ssd300_vgg16", build=ssd300_vgg16, stages=5, trainable_default=4, options=options_of(SSD)),
     Architecture(
         name="ssdlite320_mobilenet_v3_large",
         build=ssdlite320_mobilenet_v3_large,
         stages=6,
         trainable_default=6,
         options=options_of(SSD, "reduced_tail"),
+        smallest_batch=2,
     ),
 )
