@@ -51,6 +51,9 @@ class CocoEvaluator:
         """Detections left out because a coordinate or a score was not a number."""
         self._found: State = {}
         self._analyses: dict[IouType, Analysis] = {}
+        nothing = np.zeros(0, np.int64)
+        self._last_table: tuple[dict[int, int] | None, tuple[NDArray[np.int64], NDArray[np.int64]]]
+        self._last_table = None, (nothing, nothing)
 
     # ------------------------------------------------------------------------------------------------ feeding
 
@@ -60,9 +63,19 @@ class CocoEvaluator:
         """One result per image. Raises InvalidInput, and takes none of them, when one cannot be measured."""
         if len(image_ids) != len(detections):
             raise InvalidInput(f"{len(image_ids)} image ids came with {len(detections)} results. Give one result each.")
-        table = self._table(label_to_category)
-        pairs = zip(map(int, image_ids), detections, strict=True)
-        self._found.update({number: self._packed(number, found, table) for number, found in pairs})
+        numbers = [int(number) for number in image_ids]
+        for number in numbers:
+            self._check_image(number)
+        rows, is_sound = self._rows(numbers, detections, label_to_category)
+        fresh: State = {}
+        start = 0
+        for number, found in zip(numbers, detections, strict=True):
+            part = slice(start, start + len(found))
+            start = part.stop
+            masks = self._outlines(number, found, is_sound[part]) if "segm" in self.types else None
+            fresh[number] = Findings(rows[part][is_sound[part]], masks)
+        self.dropped += int(len(is_sound) - is_sound.sum())
+        self._found.update(fresh)
         self._analyses.clear()
 
     def state(self) -> State:
@@ -163,32 +176,41 @@ class CocoEvaluator:
         ids, counts = np.unique(np.concatenate(parts) if parts else np.zeros(0), return_counts=True)
         return dict(zip(ids.astype(int).tolist(), counts.tolist(), strict=True))
 
-    def _table(self, label_to_category: Mapping[int, int]) -> dict[int, int]:
-        for label, category in label_to_category.items():
-            if category not in self.truth.names:
-                raise InvalidInput(
-                    f"Label {label} stands for category {category}, which the ground truth does not have "
-                    f"(it has {len(self.truth.names)}: {list(self.truth.names)[:10]}). The class tables disagree."
-                )
-        return {int(label): int(category) for label, category in label_to_category.items()}
-
-    def _packed(self, number: int, found: Detections, table: dict[int, int]) -> Findings:
-        self._check_image(number)
-        labels = found.labels.tolist()
-        strangers = set(labels) - table.keys()
-        if strangers:
+    def _rows(
+        self, numbers: list[int], detections: Sequence[Detections], label_to_category: Mapping[int, int]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """All detections of a call in one array, and which of them are finite numbers."""
+        known, categories = self._table(label_to_category)
+        labels = np.concatenate([*(found.labels for found in detections), np.zeros(0, np.int64)])
+        places = np.minimum(np.searchsorted(known, labels), len(known) - 1)
+        strangers = np.flatnonzero(known[places] != labels)
+        if len(strangers):
+            owner = np.repeat(numbers, [len(found) for found in detections])
             raise InvalidInput(
-                f"Image {number} has a detection with label {min(strangers)}, which stands for no category. "
-                f"Known labels: {sorted(table)[:10]}. Was the model trained with another class table?"
+                f"Image {owner[strangers[0]]} has a detection with label {labels[strangers[0]]}, which stands for no "
+                f"category. Known labels: {known[:10].tolist()}. Was the model trained with another class table?"
             )
-        rows = np.empty((len(found), 6))
-        rows[:, :4] = found.boxes
+        rows = np.empty((len(labels), 6))
+        rows[:, :4] = np.concatenate([*(found.boxes for found in detections), np.zeros((0, 4))])
         rows[:, 2:4] -= rows[:, :2]
-        rows[:, 4] = found.scores
-        rows[:, 5] = [table[label] for label in labels]
-        is_sound: NDArray[np.bool_] = np.asarray(np.isfinite(rows).all(axis=1))
-        self.dropped += int(len(rows) - is_sound.sum())
-        return Findings(rows[is_sound], self._outlines(number, found, is_sound) if "segm" in self.types else None)
+        rows[:, 4] = np.concatenate([*(found.scores for found in detections), np.zeros(0)])
+        rows[:, 5] = categories[places]
+        return rows, np.asarray(np.isfinite(rows).all(axis=1))
+
+    def _table(self, label_to_category: Mapping[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Labels, rising, and their categories. The same table comes with every call, so it is checked once."""
+        if label_to_category != self._last_table[0]:
+            for label, category in label_to_category.items():
+                if category not in self.truth.names:
+                    raise InvalidInput(
+                        f"Label {label} stands for category {category}, which the ground truth does not have "
+                        f"(it has {len(self.truth.names)}: {list(self.truth.names)[:10]}). The class tables disagree."
+                    )
+            if not label_to_category:
+                raise InvalidInput("The table from labels to categories is empty. Give one with every label.")
+            ordered = np.array(sorted(label_to_category.items()), dtype=np.int64).reshape(-1, 2)
+            self._last_table = dict(label_to_category), (ordered[:, 0].copy(), ordered[:, 1].copy())
+        return self._last_table[1]
 
     def _outlines(self, number: int, found: Detections, chosen: NDArray[np.bool_]) -> list[dict[str, Any]]:
         if found.masks is None:

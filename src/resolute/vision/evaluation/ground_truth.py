@@ -5,6 +5,7 @@ Nothing is guessed: a label that cannot be measured is refused with its id. Only
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -13,6 +14,7 @@ import msgspec
 import numpy as np
 
 from resolute.domain.errors import InvalidInput, NotFound
+from resolute.imagery.collector import paused_collector
 
 IouType = Literal["bbox", "segm"]
 Source = Path | str | Mapping[str, Any]
@@ -70,7 +72,11 @@ class GroundTruth:
     """`engine` is the labels as the metric engine wants them; the rest is for checks, tables and pictures."""
 
     def __init__(self, source: Source, *, has_masks: bool) -> None:
-        labels = _read(source, _OutlinedLabels if has_masks else _Labels)
+        # Hundreds of thousands of small objects, none of them garbage.
+        with paused_collector():
+            self._load(_read(source, _OutlinedLabels if has_masks else _Labels), has_masks=has_masks)
+
+    def _load(self, labels: "_Labels | _OutlinedLabels", *, has_masks: bool) -> None:
         self.images: dict[int, _Image] = {image.id: image for image in labels.images}
         self.names = {category.id: category.name for category in sorted(labels.categories, key=lambda c: c.id)}
         self._annotations = labels.annotations
@@ -99,7 +105,7 @@ class GroundTruth:
 
     def _columns(self, labels: "_Labels | _OutlinedLabels", *, has_masks: bool) -> Any:
         found = labels.annotations
-        boxes = np.array([a.bbox for a in found], dtype=np.float64).reshape(-1, 4)
+        boxes = np.array(list(chain.from_iterable([a.bbox for a in found])), dtype=np.float64).reshape(-1, 4)
         outlines: Any = [a.segmentation for a in cast(list[_Outline], found)] if has_masks else None
         return hotcoco.COCO.from_arrays(
             [{"id": i.id, "width": i.width, "height": i.height, "file_name": i.file_name} for i in labels.images],
@@ -147,7 +153,10 @@ def _check(
         raise InvalidInput("The ground truth has no categories, so nothing can be measured. Add its class table.")
     if len(images) != len(labels.images):
         raise InvalidInput("The ground truth uses an image id twice. Give every image an id of its own.")
-    for annotation in labels.annotations:
+    used = {annotation.category_id for annotation in labels.annotations}
+    placed = {annotation.image_id for annotation in labels.annotations}
+    # The set of ids is looked at first; only a fault makes looking at every annotation worth it.
+    for annotation in labels.annotations if used - names.keys() or placed - images.keys() else ():
         if annotation.category_id not in names:
             raise InvalidInput(
                 f"Annotation {annotation.id} has category {annotation.category_id}, which is not in the class table "
