@@ -136,27 +136,29 @@ def test_versions_are_listed_newest_first_and_found_by_latest(api: Any, folder: 
     assert api.get(f"{DATASETS}/xview/latest")["dataset"]["version"] == 2
 
 
-@pytest.mark.parametrize(
-    ("fields", "part"),
-    [
-        ({"name": ""}, "cannot be called ''"),
-        ({"name": "a b"}, "cannot be called 'a b'"),
-        ({"name": "a:1"}, "cannot be called"),
-        ({"uri": "relative/folder"}, "no place that the master can read"),
-        ({"uri": "ftp://x"}, "no place that the master can read"),
-        ({"manifest": "%%"}, "it is not base64"),
-        ({"manifest": "QUJD"}, "is not gzip"),
-        ({"manifest": packed([{"path": "a", "size": 1, "sha256": "xyz"}])}, "64 lower-case hex digits"),
-        ({"manifest": packed([{"path": "../a", "size": 1, "sha256": "0" * 64}])}, "no path inside the set"),
-        ({"annotations": ["val.json"]}, "'val.json' is not in the manifest"),
-        ({"images": ["a", "b"]}, "2 image folders for 1 label files"),
-        ({"images": ["val_images"]}, "the manifest has no file in 'val_images'"),
-        ({"classes": [{"id": 1, "name": "a"}, {"id": 1, "name": "b"}]}, "id 1 is given to 'a' and to 'b'"),
-        ({"classes": [{"id": 1, "name": " "}]}, "class 1 has no name"),
-    ],
-)
-def test_bad_input_is_refused_and_nothing_is_stored(api: Any, folder: Path, fields: dict[str, Any], part: str) -> None:
-    assert part in api.refusal("POST", DATASETS, body_of(folder, **fields), expect=400)
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"name": ""}, "cannot be called ''"),
+    ({"name": "a b"}, "cannot be called 'a b'"),
+    ({"name": "a:1"}, "cannot be called"),
+    ({"uri": "relative/folder"}, "no place that the master can read"),
+    ({"uri": "ftp://x"}, "no place that the master can read"),
+    ({"manifest": "%%"}, "it is not base64"),
+    ({"manifest": "QUJD"}, "is not gzip"),
+    ({"manifest": packed([{"path": "a", "size": 1, "sha256": "xyz"}])}, "64 lower-case hex digits"),
+    ({"manifest": packed([{"path": "../a", "size": 1, "sha256": "0" * 64}])}, "no path inside the set"),
+    ({"annotations": ["val.json"]}, "'val.json' is not in the manifest"),
+    ({"images": ["a", "b"]}, "2 image folders for 1 label files"),
+    ({"images": ["val_images"]}, "the manifest has no file in 'val_images'"),
+    ({"classes": [{"id": 1, "name": "a"}, {"id": 1, "name": "b"}]}, "id 1 is given to 'a' and to 'b'"),
+    ({"classes": [{"id": 1, "name": " "}]}, "class 1 has no name"),
+]
+
+
+def test_bad_input_is_refused_and_nothing_is_stored(api: Any, folder: Path, subtests: pytest.Subtests) -> None:
+    for fields, part in BAD:
+        with subtests.test(fields=fields):
+            assert part in api.refusal("POST", DATASETS, body_of(folder, **fields), expect=400)
+
     assert api.get(DATASETS)["datasets"] == []
 
 
@@ -240,14 +242,13 @@ def test_a_picture_is_shown_small_or_as_it_is(api: Any, folder: Path) -> None:
     assert page.headers["content-disposition"] == "attachment"
 
 
-@pytest.mark.parametrize("path", ["../home", "/etc/passwd", "train_images/../train.json", "nothing.jpg", ""])
-def test_only_files_of_the_manifest_are_given_out(api: Any, folder: Path, path: str) -> None:
+def test_only_files_of_the_manifest_are_given_out(api: Any, folder: Path, subtests: pytest.Subtests) -> None:
     register(api, folder)
 
-    answer = api.client.get(f"{DATASETS}/xview/1/images/content", params={"path": path}, headers=api.headers)
-
-    assert answer.status_code == 404
-    assert "has no file" in answer.json()["error"]["error"]
+    for path in ("../home", "/etc/passwd", "train_images/../train.json", "nothing.jpg", ""):
+        with subtests.test(path=path):
+            refused = api.refusal("GET", f"{DATASETS}/xview/1/images/content?path={path}", expect=404)
+            assert "has no file" in refused
 
 
 def test_a_manifest_cannot_be_used_to_read_what_one_does_not_know(api: Any, tmp_path: Path) -> None:
@@ -305,41 +306,43 @@ def test_label_files_are_read_once(api: Any, folder: Path) -> None:
 CONFIG = "entrypoint: x\nsearcher: {name: single, metric: loss}\n"
 
 
-@pytest.mark.parametrize(
-    ("wanted", "exact"),
-    [
-        ("xview", "xview:2"),
-        ('"xview:latest"', "xview:2"),
-        ('"xview:1"', "xview:1"),
-        ("[xview, 'xview:1']", ["xview:2", "xview:1"]),
-        ("{own: thing}", {"own": "thing"}),
-        ("[1, 2]", [1, 2]),
-    ],
-)
-def test_a_configuration_names_exact_versions_once_submitted(api: Any, folder: Path, wanted: str, exact: Any) -> None:
+EXACT: list[tuple[str, Any, set[str]]] = [
+    ("xview", "xview:2", {"xview:2"}),
+    ('"xview:latest"', "xview:2", {"xview:2"}),
+    ('"xview:1"', "xview:1", {"xview:1"}),
+    ("[xview, 'xview:1']", ["xview:2", "xview:1"], {"xview:1", "xview:2"}),
+    ("{own: thing}", {"own": "thing"}, set()),
+    ("[1, 2]", [1, 2], set()),
+]
+
+
+def test_a_configuration_names_exact_versions_once_submitted(api: Any, folder: Path, subtests: pytest.Subtests) -> None:
     register(api, folder)
     grow(folder)
     register(api, folder)
 
-    experiment_id = api.create(f"{CONFIG}data: {{dataset: {wanted}, other: 1}}\n")
+    for wanted, exact, linked in EXACT:
+        with subtests.test(wanted=wanted):
+            experiment_id = api.create(f"{CONFIG}data: {{dataset: {wanted}, other: 1}}\n")
 
-    config = api.get(f"/api/v1/experiments/{experiment_id}")["experiment"]["config"]
-    linked = [each["reference"] for each in api.get(f"/api/v1/experiments/{experiment_id}/datasets")["datasets"]]
-    assert config["data"] == {"dataset": exact, "other": 1}
-    assert set(linked) == (
-        {exact} if isinstance(exact, str) else {each for each in exact if isinstance(each, str)} - {"own"}
-    )
+            config = api.get(f"/api/v1/experiments/{experiment_id}")["experiment"]["config"]
+            found = api.get(f"/api/v1/experiments/{experiment_id}/datasets")["datasets"]
+            assert config["data"] == {"dataset": exact, "other": 1}
+            assert {each["reference"] for each in found} == linked
 
 
-@pytest.mark.parametrize("reference", ["nothing", "xview:9", "xview:new"])
-def test_an_experiment_on_a_dataset_that_is_not_there_is_refused(api: Any, folder: Path, reference: str) -> None:
+def test_an_experiment_on_a_dataset_that_is_not_there_is_refused(
+    api: Any, folder: Path, subtests: pytest.Subtests
+) -> None:
     register(api, folder)
-    body = {"config": f"{CONFIG}data: {{dataset: '{reference}'}}\n", "modelDefinition": [], "activate": True}
 
-    refused = api.refusal("POST", "/api/v1/experiments", body, expect=400)
+    for reference in ("nothing", "xview:9", "xview:new"):
+        with subtests.test(reference=reference):
+            body = {"config": f"{CONFIG}data: {{dataset: '{reference}'}}\n", "modelDefinition": [], "activate": True}
+            refused = api.refusal("POST", "/api/v1/experiments", body, expect=400)
+            assert refused.startswith("config: data.dataset: ")
+            assert "xview" in refused
 
-    assert refused.startswith("config: data.dataset: ")
-    assert "xview" in refused
     assert api.get("/api/v1/experiments")["experiments"] == []
 
 
@@ -428,20 +431,21 @@ def test_what_was_deleted_since_is_left_out(api: Any, chain: dict[str, str]) -> 
     assert f"checkpoint:{chain['checkpoint']}" in keys
 
 
-@pytest.mark.parametrize(
-    ("kind", "id", "status"),
-    [
-        ("dataset", "nothing:1", 404),
-        ("experiment", "99", 404),
-        ("experiment", "x", 400),
-        ("trial", "99", 404),
-        ("checkpoint", "nope", 404),
-        ("model_version", "nobody/1", 404),
-        ("model_version", "7", 404),
-        ("model_version", "x", 400),
-        ("deployment", "nobody", 404),
-        ("nonsense", "1", 400),
-    ],
-)
-def test_lineage_of_nothing_is_refused(api: Any, kind: str, id: str, status: int) -> None:
-    assert api.refusal("GET", f"/api/v1/lineage?kind={kind}&id={id}", expect=status)
+NOTHING = [
+    ("dataset", "nothing:1", 404),
+    ("experiment", "99", 404),
+    ("experiment", "x", 400),
+    ("trial", "99", 404),
+    ("checkpoint", "nope", 404),
+    ("model_version", "nobody/1", 404),
+    ("model_version", "7", 404),
+    ("model_version", "x", 400),
+    ("deployment", "nobody", 404),
+    ("nonsense", "1", 400),
+]
+
+
+def test_lineage_of_nothing_is_refused(api: Any, subtests: pytest.Subtests) -> None:
+    for kind, thing_id, status in NOTHING:
+        with subtests.test(kind=kind, id=thing_id):
+            assert api.refusal("GET", f"/api/v1/lineage?kind={kind}&id={thing_id}", expect=status)
