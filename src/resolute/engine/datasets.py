@@ -49,6 +49,8 @@ def register_dataset(platform: Platform, given: NewDataset, *, user: User) -> tu
     files = manifest.unpack(given.packed_manifest)
     manifest.check(files)
     images = _check_labels(given, {file.path for file in files})
+    # Large sets take a second; nobody else's write waits for it.
+    content_hash, packed = manifest.content_hash(files), manifest.pack(files)
     with platform.store.write() as tx:
         tx.workspaces.get(given.workspace_id)
         newest = tx.datasets.find(given.name)
@@ -57,11 +59,11 @@ def register_dataset(platform: Platform, given: NewDataset, *, user: User) -> tu
                 id=0,
                 name=given.name,
                 version=0,
-                content_hash=manifest.content_hash(files),
+                content_hash=content_hash,
                 uri=given.uri.rstrip("/") or "/",
                 annotations=given.annotations,
                 images=images,
-                manifest_id=tx.contexts.put(manifest.pack(files)),
+                manifest_id=tx.contexts.put(packed),
                 file_count=len(files),
                 size=sum(file.size for file in files),
                 user_id=user.id,

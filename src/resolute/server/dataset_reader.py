@@ -18,10 +18,12 @@ from resolute.spec.manifest import unpack
 
 T = TypeVar("T")
 MAX_LABEL_BYTES = 1 << 30
-_ROOM = 256 << 20
-"""Bytes of label files, and of manifests, that are kept in memory in parsed form."""
+_ROOM = 512 << 20
+"""Bytes of memory for parsed label files, and as many for manifests."""
 _BYTES_PER_FILE = 400
 """What one entry of a manifest takes in memory."""
+_BYTES_PER_LABEL_BYTE = 4
+"""What a byte of a COCO file takes once it is parsed."""
 
 
 class Kept(Generic[T]):
@@ -91,7 +93,7 @@ class DatasetReader:
             )
 
         def make() -> tuple[Labels, int]:
-            return _parsed(read_file(platform, dataset, file), file.path), file.size
+            return _parsed(read_file(platform, dataset, file), file.path), file.size * _BYTES_PER_LABEL_BYTE
 
         return self._labels.get(file.sha256, make)
 
