@@ -1,0 +1,133 @@
+"""The router as a process: started, found again, told, asked, ended."""
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from resolute.domain.errors import Unavailable
+from resolute.domain.routing import RoutedDeployment, RoutingTable
+from resolute.serving.router.process import RouterProcess
+
+TABLE = RoutingTable(version=7, deployments=(RoutedDeployment(id=3, name="echo", wait_s=0.05),))
+
+
+@pytest.fixture
+def router(tmp_path: Path) -> Iterator[RouterProcess]:
+    router = RouterProcess(home=tmp_path)
+    yield router
+    router.stop()
+
+
+def test_it_starts_once_and_follows_its_table(router: RouterProcess) -> None:
+    router.ensure()
+    url = router.url
+
+    router.publish(TABLE)
+    router.ensure()
+    counts = router.counts()
+
+    assert router.url == url
+    assert counts is not None
+    assert (counts.version, list(counts.deployments)) == (7, [3])
+    assert router.published() == TABLE
+
+
+def test_the_next_master_finds_it(router: RouterProcess, tmp_path: Path) -> None:
+    router.publish(TABLE)
+    router.ensure()
+
+    successor = RouterProcess(home=tmp_path)
+    successor.ensure()
+
+    assert successor.url == router.url
+    assert successor.forward_token == router.forward_token
+    assert successor.published() == TABLE
+
+
+def test_a_request_that_waits_is_told_at_once(router: RouterProcess) -> None:
+    router.publish(TABLE)
+    router.ensure()
+    started = time.monotonic()
+
+    refused = httpx.post(f"{router.url}/serving/echo/v1", json={})
+    counts = router.counts(wait_s=5.0)
+
+    assert refused.status_code == 503
+    assert time.monotonic() - started < 4.0
+    assert counts is not None
+    assert counts.deployments[3].asked == 1
+
+
+def test_one_that_was_killed_comes_back_at_its_port(router: RouterProcess) -> None:
+    router.ensure()
+    url, first = router.url, router.counts()
+    assert router._child is not None
+    os.kill(router._child.pid, signal.SIGKILL)
+    router._child.wait()
+
+    router.ensure()
+    second = router.counts()
+
+    assert router.url == url
+    assert first is not None
+    assert second is not None
+    assert first.started != second.started
+
+
+def test_a_port_that_is_taken_is_left_to_its_owner(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as owner:
+        taken = owner.getsockname()[1]
+        router = RouterProcess(home=tmp_path, port=taken)
+
+        router.ensure()
+        url = router.url
+        router.stop()
+
+    assert url
+    assert not url.endswith(f":{taken}")
+
+
+def test_without_a_router_there_are_no_counts_and_no_address(tmp_path: Path) -> None:
+    router = RouterProcess(home=tmp_path)
+
+    assert router.counts() is None
+    assert (router.url, router.forward_token, router.published()) == ("", "", None)
+    router.stop()
+
+
+def test_one_that_cannot_start_says_where_to_look(tmp_path: Path) -> None:
+    router = RouterProcess(home=tmp_path, host="192.0.2.1")
+
+    with pytest.raises(Unavailable, match=r"router\.log"):
+        router.ensure()
+
+    assert "cannot listen on 192.0.2.1" in (tmp_path / "router" / "router.log").read_text()
+
+
+def test_a_table_that_cannot_be_read_changes_nothing(router: RouterProcess, tmp_path: Path) -> None:
+    router.publish(TABLE)
+    router.ensure()
+
+    (tmp_path / "router" / "table.json").write_text("{half")
+    router._ask("POST", "/reload", timeout_s=2)
+    counts = router.counts()
+
+    assert counts is not None
+    assert counts.version == 7
+
+
+def test_the_back_door_needs_the_token(router: RouterProcess) -> None:
+    router.ensure()
+    state = router._state()
+    assert state is not None
+
+    answer = httpx.get(f"http://127.0.0.1:{state['control_port']}/counts", headers={"Authorization": "Bearer x"})
+
+    assert answer.status_code == 401
+    assert (os.stat(router._folder / "router.json").st_mode & 0o077) == 0
