@@ -14,7 +14,7 @@ from resolute.serving.http_connection import HttpConnection, HttpServer
 from resolute.serving.http_message import Request, Response
 from resolute.serving.http_routes import Routes
 
-_QUIET = frozenset({"/v2/health/ready", "/v2/health/live", "/ping", "/metrics", "/"})
+_PROBES = frozenset({"/v2/health/ready", "/v2/health/live", "/ping", "/metrics", "/"})
 _IDLE_S = 75.0
 _SWEEP_S = 5.0
 _FLUSH_S = 0.2
@@ -29,7 +29,7 @@ class RequestLog:
         self._lines: list[bytes] = []
 
     def add(self, request: Request, response: Response, seconds: float) -> None:
-        if response.status < 400 and request.path in _QUIET:
+        if request.path in _PROBES:
             return
         line = {
             "time": datetime.fromtimestamp(self._clock(), UTC),
