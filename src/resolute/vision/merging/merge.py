@@ -73,12 +73,11 @@ def _kept(corners: Floats, values: Floats, classes: Integers, rows: Integers) ->
 
 
 def _members(owner: Integers, parent: Integers, order: Integers, method: Method) -> dict[int, list[int]]:
-    """Rank of each owner to ranks of what may be joined to it, in the order of joining."""
-    ranks = np.arange(len(owner))
-    groups: dict[int, list[int]] = {rank: [] for rank in np.flatnonzero(owner == ranks).tolist()}
-    others = np.flatnonzero(owner != ranks)
+    """Rank of each owner to ranks of what may be joined to it, in the order of joining. Most own nothing but this."""
+    others = np.flatnonzero(owner != np.arange(len(owner)))
     if method == "nmm":
         others = others[np.lexsort((order[others], parent[others]))]
+    groups: dict[int, list[int]] = {rank: [] for rank in np.flatnonzero(owner == np.arange(len(owner))).tolist()}
     for rank, best in zip(others.tolist(), owner[others].tolist(), strict=True):
         groups[best].append(rank)
     return groups
@@ -92,17 +91,15 @@ def _joined(
     groups: dict[int, list[int]],
     overlap: Overlap,
 ) -> Merged:
-    every: list[Corners] = list(map(tuple, overlap.boxes.tolist()))
+    merged = _kept(corners, values, classes, order[list(groups)])
+    every: list[Corners] = list(map(tuple, overlap.boxes.tolist())) if len(groups) < len(order) else []
     rows = order.tolist()
-    hulls: list[Corners] = []
-    parts: list[list[int]] = []
-    for best, members in groups.items():
-        hull, joined = _hull(every, best, members, is_ios=overlap.is_ios, threshold=overlap.threshold)
-        hulls.append(hull)
-        parts.append([rows[rank] for rank in joined])
-    kept = order[list(groups)]
-    boxes = np.array(hulls, dtype=np.float32).reshape(-1, 4)
-    return Merged(boxes, values[kept].astype(np.float32), classes[kept], kept, parts)
+    for place, (best, members) in enumerate(groups.items()):
+        if members:
+            hull, joined = _hull(every, best, members, is_ios=overlap.is_ios, threshold=overlap.threshold)
+            merged.boxes[place] = hull
+            merged.parts[place].extend(rows[rank] for rank in joined)
+    return merged
 
 
 def _hull(
