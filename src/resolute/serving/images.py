@@ -6,6 +6,7 @@ Whatever a client sends ends here as pixels or as `InvalidInput` that names the 
 import base64
 import binascii
 import io
+import re
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -22,6 +23,8 @@ MAX_PIXELS = 178_956_970
 """A picture of more is refused before it is decoded: 512 MiB of RGB, the limit at which Pillow speaks of a bomb."""
 _KEYS = ("data", "b64", "image_bytes", "image", "body")
 _SHOWN = 24
+_LOOKED_AT = 64
+_BASE64 = re.compile(rb"[A-Za-z0-9+/=\s]{8,}|data:image/.*", re.DOTALL)
 
 
 def picture_of(instance: Any, where: str, *, max_pixels: int = MAX_PIXELS) -> Pixels:
@@ -30,12 +33,19 @@ def picture_of(instance: Any, where: str, *, max_pixels: int = MAX_PIXELS) -> Pi
     if isinstance(value, str):
         return decode(from_base64(value, where), where, max_pixels=max_pixels)
     if isinstance(value, bytes | bytearray | memoryview):
-        return decode(bytes(value), where, max_pixels=max_pixels)
+        return from_bytes(bytes(value), where, max_pixels=max_pixels)
     if isinstance(value, list | tuple | np.ndarray):
         return from_numbers(value, where, max_pixels=max_pixels)
     raise InvalidInput(
         f'{where} is {_kind(value)}. Send {{"data": "<base64 of a picture>"}}, or its pixels as nested lists.'
     )
+
+
+def from_bytes(content: bytes, where: str, *, max_pixels: int = MAX_PIXELS) -> Pixels:
+    """An encoded picture, or base64 of one: bytes that travel in JSON are text, which no picture file begins with."""
+    if content and _BASE64.fullmatch(content[:_LOOKED_AT]):
+        content = from_base64(content.decode("latin-1"), where)
+    return decode(content, where, max_pixels=max_pixels)
 
 
 def from_base64(text: str, where: str) -> bytes:

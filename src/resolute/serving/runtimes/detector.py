@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from resolute.domain.errors import InvalidInput, NotSupported
 from resolute.serving.detections import as_objects, as_tensors, names_of
-from resolute.serving.images import Pixels, decode, from_numbers, picture_of
+from resolute.serving.images import Pixels, from_bytes, from_numbers, picture_of
 from resolute.serving.model import ModelMetadata, Tensor, TensorSpec, datatype_of
 from resolute.serving.runtimes.options import Options
 from resolute.vision.detections import Detections, Detector
@@ -85,7 +85,7 @@ class DetectorModel:
             if not encoded:
                 raise InvalidInput(f"input {IMAGE!r} is empty; wanted: BYTES [n], one encoded picture each.")
             pairs = zip(encoded, names, strict=True)
-            return [decode(_raw(each), name, max_pixels=limit) for each, name in pairs], len(encoded) > 1
+            return [from_bytes(_raw(each), name, max_pixels=limit) for each, name in pairs], len(encoded) > 1
         rows, is_batch = _rows(value)
         return [from_numbers(row, f"input {IMAGE!r}", max_pixels=limit) for row in rows], is_batch
 

@@ -155,7 +155,7 @@ def test_a_class_that_has_no_name_is_told() -> None:
         ({"image": np.zeros((4, 6), np.uint8)}, r"input 'image' is UINT8 \[4, 6\]; wanted: UINT8 \[height, width, 3\]"),
         ({"image": np.zeros((4, 6, 4), np.uint8)}, r"UINT8 \[4, 6, 4\]"),
         ({"image": np.zeros((0, 6, 3), np.uint8)}, "none of them 0"),
-        ({"image": _bytes(b"no picture")}, "input 'image' is not a picture"),
+        ({"image": _bytes(b"no picture!")}, "input 'image' is not a picture"),
         ({"image": _bytes(_encoded(1), b"no")}, r"input 'image'\[1\] is not a picture"),
         ({"image": _bytes()}, "is empty"),
     ],

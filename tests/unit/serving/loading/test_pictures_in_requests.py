@@ -41,6 +41,8 @@ PNG = _encoded(Image.fromarray(PIXELS))
         _base64(PNG),
         PNG,
         bytearray(PNG),
+        _base64(PNG).encode(),
+        ("data:image/png;base64," + _base64(PNG)).encode(),
         {"data": "data:image/png;base64," + _base64(PNG)},
         {"data": "\n".join(_base64(PNG)[i : i + 76] for i in range(0, len(_base64(PNG)), 76))},
         PIXELS.tolist(),
