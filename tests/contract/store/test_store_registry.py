@@ -5,18 +5,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import insert
 
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.dataset import DatasetClass, DatasetVersion
-from resolute.domain.deployment import Guard, RevisionState, Scaling, Serving
+from resolute.domain.deployment import Deployment, Revision, RevisionState, Serving
 from resolute.domain.errors import AlreadyExists, InvalidInput, NotFound
 from resolute.domain.model import Model, ModelVersion, Stage
 from resolute.domain.trial import Trial
 from resolute.domain.user import Workspace
-from resolute.engine.ports import Store
+from resolute.engine.ports import Store, Transaction
 from resolute.engine.registry_ports import ModelQuery
-from resolute.store.db import DatabaseStore, tables
 
 NOON = datetime(2026, 5, 4, 12, 0, 0, 123456, tzinfo=UTC)
 
@@ -319,7 +317,7 @@ class TestDatasets:
 
 
 class TestWhatIsHeld:
-    def test_checkpoints_of_versions_and_of_live_revisions_are_in_use(self, store: DatabaseStore, trial: Trial) -> None:
+    def test_checkpoints_of_versions_and_of_live_revisions_are_in_use(self, store: Store, trial: Trial) -> None:
         states = {"ready": RevisionState.READY, "starting": RevisionState.STARTING}
         over = {"retired": RevisionState.RETIRED, "failed": RevisionState.FAILED}
 
@@ -328,7 +326,7 @@ class TestWhatIsHeld:
                 tx.checkpoints.add(_checkpoint(trial, uuid))
             model = tx.models.add(_model("ships"))
             version = tx.models.add_version(_version(model.id, "registered"))
-            _deploy(tx._connection, {**states, **over})
+            _deploy(tx, {**states, **over})
 
         with store.write() as tx:
             assert tx.checkpoints.in_use(trial.experiment_id) == {"registered", *states}
@@ -351,34 +349,21 @@ def _checkpoint(trial: Trial, uuid: str) -> Checkpoint:
     )
 
 
-def _deploy(connection: Any, states: dict[str, RevisionState]) -> None:
-    """One deployment with a revision of each checkpoint; one of them comes from no checkpoint at all."""
-    deployment = {
-        "id": 1,
-        "name": "d",
-        "namespace": "default",
-        "user_id": 1,
-        "workspace_id": 1,
-        "created_at": NOON,
-        "updated_at": NOON,
-        "canary_percent": 0,
-        "shadow_percent": 0,
-        "sticky": "",
-        "scaling": Scaling(),
-        "guard": Guard(),
-        "is_deleted": False,
-    }
-    connection.execute(insert(tables.deployments), deployment)
-    for number, (uuid, state) in enumerate({**states, None: RevisionState.READY}.items(), 1):
-        revision = {
-            "deployment_id": 1,
-            "number": number,
-            "source": f"checkpoint:{uuid}",
-            "checkpoint_uuid": uuid,
-            "serving": Serving(),
-            "created_at": NOON,
-            "state": state,
-            "reason": "",
-            "replicas_wanted": 0,
-        }
-        connection.execute(insert(tables.revisions), revision)
+def _deploy(tx: Transaction, states: dict[str, RevisionState]) -> None:
+    """One deployment with a revision of each checkpoint, and one that comes from no checkpoint at all."""
+    deployment = tx.deployments.add(
+        Deployment(id=0, name="d", namespace="default", user_id=1, workspace_id=1, created_at=NOON, updated_at=NOON)
+    )
+    revision = Revision(
+        id=0,
+        deployment_id=deployment.id,
+        number=0,
+        source="test",
+        model_version_id=None,
+        checkpoint_uuid=None,
+        serving=Serving(),
+        created_at=NOON,
+    )
+    tx.deployments.add_revision(revision)
+    for uuid, state in states.items():
+        tx.deployments.add_revision(replace(revision, checkpoint_uuid=uuid, state=state))

@@ -8,9 +8,9 @@ from resolute.spec.wire.base import Int64, JsonObject, Request, Time, Wire
 from resolute.spec.wire.paging import Pagination
 
 
-class DatasetClass(Request):
+class DatasetClass(Wire):
     id: int
-    name: str = ""
+    name: str
 
 
 class Dataset(Wire):
