@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -153,7 +153,7 @@ class Lab:
 
 
 @pytest.fixture
-def in_lab() -> Iterator[Callable[[Callable[[Lab], Coroutine[Any, Any, None]]], None]]:
+def in_lab() -> Callable[[Callable[[Lab], Coroutine[Any, Any, None]]], None]:
     """Runs a coroutine with a lab of its own, and closes everything it opened."""
 
     def run(test: Callable[[Lab], Coroutine[Any, Any, None]]) -> None:
@@ -164,7 +164,7 @@ def in_lab() -> Iterator[Callable[[Callable[[Lab], Coroutine[Any, Any, None]]], 
 
         uvloop.run(whole())
 
-    yield run
+    return run
 
 
 @pytest.fixture
