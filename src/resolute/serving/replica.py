@@ -25,6 +25,8 @@ from resolute.serving.dataplane import DataPlane
 from resolute.serving.http_server import ModelHttpServer, standard_log
 from resolute.serving.replica_report import MasterReport
 from resolute.serving.settings import DEFAULT_LOAD, Limits, ModelSettings
+from resolute.serving.worker_child import Nursery
+from resolute.serving.worker_process import WorkerProcess
 
 _log = logging.getLogger("resolute.serving")
 _REFUSED = 3
@@ -55,7 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(settings: ReplicaSettings, *, on_listening: Callable[[int, int], None] | None = None) -> int:
     """Serve until SIGTERM or SIGINT. Returns the exit code."""
-    return uvloop.run(_serve(settings, on_listening))
+    nursery = Nursery(settings.model.workers)
+    try:
+        return uvloop.run(_serve(settings, nursery, on_listening))
+    finally:
+        nursery.close()
 
 
 def settings_of(options: argparse.Namespace) -> ReplicaSettings:
@@ -119,9 +125,9 @@ def _options(text: str) -> dict[str, Any]:
     return value
 
 
-async def _serve(settings: ReplicaSettings, on_listening: Callable[[int, int], None] | None) -> int:
+async def _serve(settings: ReplicaSettings, nursery: Nursery, on_listening: Callable[[int, int], None] | None) -> int:
     stopping = _stopping()
-    plane = DataPlane([settings.model], settings.limits)
+    plane = DataPlane([settings.model], settings.limits, spawn=lambda model: WorkerProcess(model, nursery.make_child))
     http = ModelHttpServer(plane, standard_log() if settings.is_logging else None)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(plane.stop)

@@ -119,7 +119,8 @@ class WorkerPool:
         self._notify()
         seconds = asyncio.get_running_loop().time() - started
         _log.info("Model %s is ready after %.2f s.", self._settings.name, seconds)
-        reason = await worker.ended
+        # Shielded: to stop keeping a process is not to stop waiting for its end.
+        reason = await asyncio.shield(worker.ended)
         self.reason = f"its process ended ({reason}) and is being restarted"
         _log.warning("The process of model %s ended: %s. Restarting it.", self._settings.name, reason)
 

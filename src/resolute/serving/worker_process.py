@@ -7,15 +7,14 @@ import asyncio
 import contextlib
 import logging
 import signal
-import socket
 import subprocess
-import sys
 from typing import Any, cast
 
 from resolute.domain.errors import Unavailable
 from resolute.serving.batching import Answers
 from resolute.serving.model import ModelMetadata
 from resolute.serving.settings import ModelSettings
+from resolute.serving.worker_child import Child, MakeChild, fresh_child
 from resolute.serving.worker_frames import Buffer, Call, Done, FrameReader, Message, Ready, Refused, Start, pack
 
 _log = logging.getLogger("resolute.serving")
@@ -34,15 +33,16 @@ class LoadRefused(Exception):
 class WorkerProcess(asyncio.Protocol):
     """One child with one loaded model."""
 
-    def __init__(self, settings: ModelSettings) -> None:
+    def __init__(self, settings: ModelSettings, make_child: MakeChild = fresh_child) -> None:
         loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[str] = loop.create_future()
         self._settings = settings
+        self._make_child = make_child
         self._loaded: asyncio.Future[ModelMetadata] = loop.create_future()
         self._call: asyncio.Future[Answers] | None = None
         self._frames = FrameReader()
         self._transport: asyncio.Transport | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Child | None = None
         self._verdict = ""
         self._reaping: asyncio.Task[None] | None = None
 
@@ -52,13 +52,7 @@ class WorkerProcess(asyncio.Protocol):
 
     async def start(self) -> ModelMetadata:
         """Until the model is loaded. Raises LoadRefused with its sentence, or Unavailable when the process died."""
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "resolute.serving.worker_main", str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-            )
+        self._process, ours = self._make_child()
         ours.setblocking(False)
         loop = asyncio.get_running_loop()
         await loop.create_unix_connection(lambda: self, sock=ours)
@@ -83,7 +77,7 @@ class WorkerProcess(asyncio.Protocol):
         """The process leaves when its socket closes; one that does not is killed."""
         if self._transport is not None:
             self._transport.close()
-            await self._ended
+            await asyncio.shield(self._ended)
         elif self._process is not None:
             self._process.kill()
             await asyncio.to_thread(self._process.wait)

@@ -27,12 +27,24 @@ _LIMIT_S = 30
 class Replica:
     """One started `python -m resolute.serving.replica`, and how to talk to it."""
 
-    def __init__(self, folder: Path, *options: str, env: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, *options: str, env: dict[str, str] | None = None, command: list[str] | None = None
+    ) -> None:
         self.folder = folder
         self.log = folder / "replica.log"
         ready = folder / "ready.json"
-        command = [sys.executable, "-m", "resolute.serving.replica", "--source", str(folder), "--name", "toy"]
-        command += ["--load", "toy_models:load", "--ready-file", str(ready), *options]
+        command = command or [sys.executable, "-m", "resolute.serving.replica"]
+        command += [
+            "--source",
+            str(folder),
+            "--name",
+            "toy",
+            "--load",
+            "toy_models:load",
+            "--ready-file",
+            str(ready),
+            *options,
+        ]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 command, stdout=log, stderr=log, env={**os.environ, "PYTHONPATH": str(MODELS), **(env or {})}
@@ -305,6 +317,27 @@ def _status(pid: int) -> str:
         return Path(f"/proc/{pid}/status").read_text()
     except FileNotFoundError:
         return "zombie"
+
+
+def test_a_warm_server_forks_its_first_model_process_and_starts_afresh_after_a_crash(tmp_path: Path) -> None:
+    warm = "import sys, types; sys.modules['torch'] = types.ModuleType('torch');"
+    code = f"{warm} from resolute.serving.replica import main; sys.exit(main(sys.argv[1:]))"
+
+    replica = Replica(tmp_path, command=[sys.executable, "-c", code]).ready()
+    first = replica.predict("pid").json()["predictions"][0]
+    commands = [_command_line(first)]
+    replica.predict("die")
+    replica.ready()
+    second = replica.predict("pid").json()["predictions"][0]
+    commands.append(_command_line(second))
+
+    assert ["worker_main" in command for command in commands] == [False, True]
+    assert replica.stop() == 0
+    assert not Path(f"/proc/{second}").exists()
+
+
+def _command_line(pid: int) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_bytes().decode()
 
 
 def test_the_server_itself_never_loads_what_models_need() -> None:
