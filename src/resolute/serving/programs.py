@@ -1,9 +1,8 @@
-"""Files that hold a whole model: TorchScript, torch.export and ONNX, opened on a device. No Python code from them runs.
+"""Files that hold a whole model for torch: TorchScript and torch.export, opened on a device.
 
-What Resolute exports carries a note (`NOTE`): kind, classes, inputs and outputs, so that it is served without options.
+No Python code from them runs.
 """
 
-import json
 import os
 import warnings
 import zipfile
@@ -15,12 +14,11 @@ from typing import Any
 import torch
 
 from resolute.domain.errors import InvalidInput
+from resolute.serving.notes import NOTE, Note, read_note, unreadable
 
-NOTE = "resolute.json"
 _CODE_IN_CONSTANTS = ("custom_obj_", "opaque_obj_")
 _ONLY_WEIGHTS = "TORCH_FORCE_WEIGHTS_ONLY_LOAD"
 _ANY_PICKLE = "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"
-Note = dict[str, Any]
 
 
 def is_script(path: Path) -> bool:
@@ -39,13 +37,13 @@ def read_script(path: Path, device: str = "cpu") -> tuple[Any, Note]:
         return _script(path, device)
     except RuntimeError as error:
         if "torchvision::" not in str(error):
-            raise _unreadable(path, "TorchScript", error) from None
+            raise unreadable(path, "TorchScript", error) from None
     import torchvision  # noqa: F401 - registers the operators that detection models call
 
     try:
         return _script(path, device)
     except RuntimeError as error:
-        raise _unreadable(path, "TorchScript", error) from None
+        raise unreadable(path, "TorchScript", error) from None
 
 
 def read_program(path: Path, device: str = "cpu") -> tuple[Any, Note]:
@@ -60,27 +58,8 @@ def read_program(path: Path, device: str = "cpu") -> tuple[Any, Note]:
             program = torch.export.load(path, extra_files=extra)
             module = program.module()
     except Exception as error:
-        raise _unreadable(path, "a torch.export file", error) from None
-    return module.to(device), _note(extra[NOTE])
-
-
-def open_session(path: Path, device: str = "cpu") -> Any:
-    """An onnxruntime session with as many threads as OMP_NUM_THREADS says."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = int(os.environ.get("OMP_NUM_THREADS") or 0)
-    options.log_severity_level = 3
-    wanted = ["CUDAExecutionProvider"] if device.startswith("cuda") else []
-    providers = [each for each in (*wanted, "CPUExecutionProvider") if each in onnxruntime.get_available_providers()]
-    try:
-        return onnxruntime.InferenceSession(str(path), options, providers=providers)
-    except Exception as error:
-        raise _unreadable(path, "ONNX", error) from None
-
-
-def session_note(session: Any) -> Note:
-    return _note(session.get_modelmeta().custom_metadata_map.get(NOTE, ""))
+        raise unreadable(path, "a torch.export file", error) from None
+    return module.to(device), read_note(extra[NOTE])
 
 
 def _script(path: Path, device: str) -> tuple[Any, Note]:
@@ -88,7 +67,7 @@ def _script(path: Path, device: str) -> tuple[Any, Note]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch speaks of TorchScript's end; users have such files.
         module = torch.jit.load(path, map_location=device, _extra_files=extra)  # type: ignore[no-untyped-call]
-    return module.eval(), _note(extra[NOTE])
+    return module.eval(), read_note(extra[NOTE])
 
 
 def _refuse_objects(path: Path) -> None:
@@ -118,16 +97,3 @@ def _names(path: Path) -> list[str]:
             return archive.namelist()
     except (zipfile.BadZipFile, OSError):
         return []
-
-
-def _note(text: str | bytes) -> Note:
-    try:
-        note = json.loads(text or "{}")
-    except ValueError:
-        return {}
-    return note if isinstance(note, dict) else {}
-
-
-def _unreadable(path: Path, kind: str, error: Exception) -> InvalidInput:
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    return InvalidInput(f"{path.name} cannot be read as {kind}: {lines[0][:300] if lines else type(error).__name__}.")

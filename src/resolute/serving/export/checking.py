@@ -11,7 +11,8 @@ from resolute.serving.export.detectors import OUTPUTS
 from resolute.serving.export.formats import ExportFormat
 from resolute.serving.export.source import Exportable
 from resolute.serving.limits import ModelFailed
-from resolute.serving.programs import open_session, read_program, read_script
+from resolute.serving.onnx_session import open_session
+from resolute.serving.programs import read_program, read_script
 
 _RELATIVE, _ABSOLUTE = 1e-2, 1e-3
 

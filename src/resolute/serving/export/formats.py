@@ -22,7 +22,7 @@ from resolute.serving.export.detectors import (
     traceable_suppression,
 )
 from resolute.serving.export.source import Exportable
-from resolute.serving.programs import NOTE
+from resolute.serving.notes import NOTE
 from resolute.serving.weights import write_safetensors
 
 _OPSET = 17

@@ -11,7 +11,7 @@ from resolute.domain.errors import InvalidInput, NotSupported
 from resolute.serving.handlers.code import one_class
 from resolute.serving.handlers.context import Context
 from resolute.serving.handlers.labels import load_label_mapping
-from resolute.serving.programs import open_session, read_script
+from resolute.serving.programs import read_script
 from resolute.serving.weights import load_weights
 
 
@@ -92,6 +92,8 @@ class BaseHandler:
         if path.suffix in (".pt", ".pth", ".ts"):
             return self._load_torchscript_model(str(path)).eval()
         if path.suffix == ".onnx":
+            from resolute.serving.onnx_session import open_session  # onnxruntime is an extra of its own
+
             return open_session(path, self.map_location or "cpu")
         raise InvalidInput(
             f"{path.name} cannot be loaded without a model file: wanted TorchScript (.pt) or ONNX (.onnx), "

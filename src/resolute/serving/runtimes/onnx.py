@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from resolute.domain.errors import InvalidInput
 from resolute.serving.model import Model, TensorSpec
-from resolute.serving.programs import open_session, session_note
+from resolute.serving.onnx_session import open_session, session_note
 from resolute.serving.runtimes.detector import IMAGE, DetectorModel
 from resolute.serving.runtimes.exported_detector import DETECTOR, ExportedDetector
 from resolute.serving.runtimes.options import Options

@@ -14,7 +14,8 @@ from resolute.domain.errors import InvalidInput
 from resolute.serving.handlers.code import one_class
 from resolute.serving.handlers.downloads import without_downloads
 from resolute.serving.model import Model, TensorSpec
-from resolute.serving.programs import Note, read_program, read_script
+from resolute.serving.notes import Note
+from resolute.serving.programs import read_program, read_script
 from resolute.serving.runtimes.detector import DetectorModel
 from resolute.serving.runtimes.exported_detector import DETECTOR, ExportedDetector
 from resolute.serving.runtimes.options import Options
