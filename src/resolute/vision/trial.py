@@ -146,7 +146,10 @@ class DetectionTrial(Trial):
             raise InvalidInput(f"fast is true, but {self.settings.model} has no fast path; the Faster R-CNNs have.")
         from resolute.vision.batched import batched  # Only this path needs it, and it is large.
 
-        return batched(self.model)
+        most = max(len(sample.boxes) for sample in self.splits.train.samples)
+        joined = 4 if "mosaic" in self.settings.data_augmentation else 1
+        is_gpu = self.context.device.type == "cuda"
+        return batched(self.model, max_targets=most * joined, compile=is_gpu, channels_last=is_gpu)
 
     def _training_samples(self) -> TrainingSamples:
         settings = self.settings
