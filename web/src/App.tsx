@@ -12,6 +12,8 @@ const CreatePage = lazy(() => import("./pages/create/CreatePage"));
 const ExperimentPage = lazy(() => import("./pages/experiment/ExperimentPage"));
 const TrialPage = lazy(() => import("./pages/trial/TrialPage"));
 const ComparePage = lazy(() => import("./pages/ComparePage"));
+const DatasetsPage = lazy(() => import("./pages/datasets/DatasetsPage"));
+const DatasetPage = lazy(() => import("./pages/datasets/DatasetPage"));
 const ModelsPage = lazy(() => import("./pages/models/ModelsPage"));
 const ModelPage = lazy(() => import("./pages/models/ModelPage"));
 const QueuePage = lazy(() => import("./pages/QueuePage"));
@@ -54,6 +56,9 @@ export function App(): ReactNode {
           <Route path="/experiments/:id/*" element={<ExperimentPage />} />
           <Route path="/trials/:id/*" element={<TrialPage />} />
           <Route path="/compare" element={<ComparePage />} />
+          <Route path="/datasets" element={<DatasetsPage />} />
+          <Route path="/datasets/:name" element={<DatasetPage />} />
+          <Route path="/datasets/:name/:version" element={<DatasetPage />} />
           <Route path="/models" element={<ModelsPage />} />
           <Route path="/models/:name" element={<ModelPage />} />
           <Route path="/queue" element={<QueuePage />} />

@@ -14,6 +14,7 @@ import { Menu } from "./ui/Menu";
 const WORK: readonly (readonly [string, string, IconName])[] = [
   ["/", "Home", "home"],
   ["/experiments", "Experiments", "flask"],
+  ["/datasets", "Datasets", "picture"],
   ["/models", "Models", "model"],
   ["/workspaces", "Workspaces", "folder"],
 ];

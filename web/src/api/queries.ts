@@ -5,10 +5,12 @@ import type {
   Agent,
   AllocationSummary,
   Checkpoint,
+  Dataset,
   Experiment,
   FileNode,
   InteractiveTask,
   Job,
+  LabelledImage,
   Model,
   ModelVersion,
   Pagination,
@@ -164,6 +166,45 @@ export const projectQuery = (id: number) =>
     queryKey: ["project", id],
     queryFn: ({ signal }) =>
       get<{ project: Project }>(`${V1}/projects/${id}`, {}, signal).then((answer) => answer.project),
+  });
+
+export const datasetsQuery = (name = "") =>
+  queryOptions({
+    queryKey: ["datasets", "list", name],
+    queryFn: ({ signal }) =>
+      get<{ datasets: Dataset[] }>(`${V1}/datasets`, { name, limit: -1 }, signal).then((answer) => answer.datasets),
+  });
+export const datasetVersionsQuery = (name: string) =>
+  queryOptions({
+    queryKey: ["datasets", name],
+    queryFn: ({ signal }) =>
+      get<{ versions: Dataset[] }>(`${V1}/datasets/${encodeURIComponent(name)}`, {}, signal).then(
+        (answer) => answer.versions,
+      ),
+  });
+export const datasetPath = (dataset: Dataset): string =>
+  `${V1}/datasets/${encodeURIComponent(dataset.name)}/${dataset.version}`;
+export interface ImageFilter {
+  annotation: number;
+  category: number | null;
+}
+export const datasetImagesQuery = (dataset: Dataset, filter: ImageFilter, offset: number, limit: number) =>
+  queryOptions({
+    queryKey: ["datasets", dataset.name, dataset.version, "images", filter, offset, limit],
+    staleTime: Infinity,
+    queryFn: ({ signal }) =>
+      get<{ images: LabelledImage[]; pagination: Pagination }>(
+        `${datasetPath(dataset)}/images`,
+        { offset, limit, annotationIndex: filter.annotation, categoryId: filter.category },
+        signal,
+      ),
+  });
+export const experimentDatasetsQuery = (id: number) =>
+  queryOptions({
+    queryKey: ["experiment", id, "datasets"],
+    staleTime: 60_000,
+    queryFn: ({ signal }) =>
+      get<{ datasets: Dataset[] }>(`${V1}/experiments/${id}/datasets`, {}, signal).then((answer) => answer.datasets),
   });
 
 export const modelsQuery = (filter: { name?: string; archived?: boolean } = {}) =>

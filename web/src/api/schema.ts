@@ -135,6 +135,16 @@ export interface components {
         BulkExperimentsResponse: {
             results: components["schemas"]["ExperimentActionResult"][];
         };
+        /** @description Without a source: the share of the canary that is running changes. */
+        CanaryRequest: {
+            checkpointUuid?: string | null;
+            model?: string | null;
+            modelUri?: string | null;
+            percent: number;
+            serving?: {
+                [key: string]: unknown;
+            };
+        };
         Checkpoint: {
             allocationId: string | null;
             metadata: {
@@ -276,9 +286,80 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description One version. `reference` is `name:version`, as configurations name it. */
+        Dataset: {
+            annotations: string[];
+            classes: components["schemas"]["DatasetClass"][];
+            contentHash: string;
+            createdAt: string;
+            description: string;
+            fileCount: string;
+            id: number;
+            images: string[];
+            name: string;
+            parents: string[];
+            reference: string;
+            size: string;
+            statistics: {
+                [key: string]: unknown;
+            };
+            uri: string;
+            userId: number;
+            username: string;
+            version: number;
+            workspaceId: number;
+        };
+        DatasetClass: {
+            id: number;
+            name: string;
+        };
+        DatasetFile: {
+            path: string;
+            sha256: string;
+            size: string;
+        };
+        DatasetResponse: {
+            children: string[];
+            dataset: components["schemas"]["Dataset"];
+            experimentIds: number[];
+        };
         DeleteCheckpointsRequest: {
             checkpointUuids?: string[];
         };
+        Deployment: {
+            canaryPercent: number;
+            canaryRevision: number | null;
+            createdAt: string;
+            guard: components["schemas"]["Guard"];
+            host: string;
+            id: number;
+            name: string;
+            namespace: string;
+            previousRevision: number | null;
+            public: boolean;
+            revisions: components["schemas"]["Revision"][];
+            scaling: components["schemas"]["Scaling"];
+            shadowPercent: number;
+            shadowRevision: number | null;
+            stableRevision: number | null;
+            state: components["schemas"]["DeploymentState"];
+            sticky: string;
+            updatedAt: string;
+            url: string;
+            username: string;
+            workspaceId: number;
+        };
+        /** @description Exactly one of the three; `serving` is merged over the stable revision's. */
+        DeploymentSource: {
+            checkpointUuid?: string | null;
+            model?: string | null;
+            modelUri?: string | null;
+            serving?: {
+                [key: string]: unknown;
+            };
+        };
+        /** @enum {string} */
+        DeploymentState: "STATE_STARTING" | "STATE_READY" | "STATE_SCALED_TO_ZERO" | "STATE_DEGRADED" | "STATE_FAILED" | "STATE_DELETING";
         Device: {
             brand: string;
             id: number;
@@ -426,6 +507,35 @@ export interface components {
         GetCurrentTrialSearcherOperationResponse: {
             completed: boolean;
             op: components["schemas"]["SearcherOperation"] | null;
+        };
+        GetDatasetFilesResponse: {
+            files: components["schemas"]["DatasetFile"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        GetDatasetImagesResponse: {
+            images: components["schemas"]["LabelledImage"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        GetDatasetsResponse: {
+            datasets: components["schemas"]["Dataset"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        GetDatasetVersionsResponse: {
+            name: string;
+            versions: components["schemas"]["Dataset"][];
+        };
+        GetDeploymentResponse: {
+            deployment: components["schemas"]["Deployment"];
+        };
+        GetDeploymentsResponse: {
+            deployments: components["schemas"]["Deployment"][];
+        };
+        GetDeploymentStatsResponse: {
+            points: components["schemas"]["TrafficPoint"][];
+            stepS: number;
+        };
+        GetExperimentDatasetsResponse: {
+            datasets: components["schemas"]["Dataset"][];
         };
         GetExperimentResponse: {
             config: {
@@ -580,6 +690,12 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
             workspaces: components["schemas"]["Workspace"][];
         };
+        Guard: {
+            enabled: boolean;
+            errorRateMargin: number;
+            latencyFactor: number;
+            minRequests: number;
+        };
         Health: {
             database: string;
             status: string;
@@ -636,11 +752,52 @@ export interface components {
         };
         /** @enum {string} */
         JobType: "TYPE_UNSPECIFIED" | "TYPE_EXPERIMENT" | "TYPE_NOTEBOOK" | "TYPE_TENSORBOARD" | "TYPE_SHELL" | "TYPE_COMMAND" | "TYPE_CHECKPOINT_GC" | "TYPE_EXTERNAL" | "TYPE_GENERIC";
+        LabelledBox: {
+            area: number;
+            bbox: number[];
+            categoryId: number;
+            id: number;
+            iscrowd: number;
+        };
+        LabelledImage: {
+            boxes: components["schemas"]["LabelledBox"][];
+            fileName: string;
+            height: number;
+            id: number;
+            path: string;
+            width: number;
+        };
         LabelsResponse: {
             labels: string[];
         };
         /** @enum {string} */
         LaunchWarning: "LAUNCH_WARNING_UNSPECIFIED" | "LAUNCH_WARNING_CURRENT_SLOTS_EXCEEDED";
+        /** @description From what was there before to what was made of it. */
+        LineageEdge: {
+            from: string;
+            to: string;
+        };
+        /** @description `id` is what the same thing is asked for by; `details` are facts for people, by kind. */
+        LineageNode: {
+            details: {
+                [key: string]: unknown;
+            };
+            id: string;
+            key: string;
+            /** @enum {string} */
+            kind: "dataset" | "experiment" | "trial" | "checkpoint" | "model_version" | "deployment";
+            name: string;
+            state: string;
+            time: string | null;
+        };
+        LineageResponse: {
+            edges: components["schemas"]["LineageEdge"][];
+            isTruncated: boolean;
+            nodes: components["schemas"]["LineageNode"][];
+        };
+        LinkDatasetRequest: {
+            dataset?: string;
+        };
         ListRPsBoundToWorkspaceResponse: {
             pagination: components["schemas"]["Pagination"];
             resourcePools: string[];
@@ -854,6 +1011,20 @@ export interface components {
             saveTrialBest?: number | null;
             saveTrialLatest?: number | null;
         };
+        PatchDataset: {
+            description?: string | null;
+        };
+        /** @description What is left out stays as it is. */
+        PatchDeploymentRequest: {
+            guard?: {
+                [key: string]: unknown;
+            } | null;
+            public?: boolean | null;
+            scaling?: {
+                [key: string]: unknown;
+            } | null;
+            sticky?: string | null;
+        };
         PatchedResources: {
             resources?: {
                 [key: string]: number;
@@ -933,6 +1104,9 @@ export interface components {
             } | null;
             name?: string | null;
         };
+        PinRequest: {
+            revision: number;
+        };
         PostAccessTokenRequest: {
             description?: string;
             lifespan?: string;
@@ -952,6 +1126,48 @@ export interface components {
         };
         PostCheckpointMetadataRequest: {
             checkpoint?: components["schemas"]["CheckpointMetadata"];
+        };
+        PostDatasetRequest: {
+            annotations?: string[];
+            classes?: components["schemas"]["DatasetClass"][];
+            description?: string;
+            images?: string[];
+            manifest?: string;
+            name?: string;
+            parents?: string[];
+            statistics?: {
+                [key: string]: unknown;
+            };
+            uri?: string;
+            workspaceId?: number;
+        };
+        PostDatasetResponse: {
+            dataset: components["schemas"]["Dataset"];
+            isNew: boolean;
+        };
+        PostDeploymentRequest: {
+            checkpointUuid?: string | null;
+            guard?: {
+                [key: string]: unknown;
+            };
+            model?: string | null;
+            modelUri?: string | null;
+            name: string;
+            namespace?: string;
+            public?: boolean;
+            replace?: boolean;
+            scaling?: {
+                [key: string]: unknown;
+            };
+            serving?: {
+                [key: string]: unknown;
+            };
+            sticky?: string;
+            workspaceId?: number;
+        };
+        PostDeploymentResponse: {
+            apiKey: string;
+            deployment: components["schemas"]["Deployment"];
         };
         /** @description A line that a log shipper sends. */
         PostedLog: {
@@ -1136,6 +1352,14 @@ export interface components {
             rank: number;
             slots: number[];
         };
+        Replica: {
+            address: string;
+            allocationId: string;
+            state: components["schemas"]["ReplicaState"];
+            taskId: string;
+        };
+        /** @enum {string} */
+        ReplicaState: "STATE_QUEUED" | "STATE_STARTING" | "STATE_READY" | "STATE_DRAINING" | "STATE_RESTARTING" | "STATE_STOPPING";
         /** @description A finished checkpoint. `digests` (sha256 per file) is ours and optional. */
         ReportCheckpointRequest: {
             allocationId?: string;
@@ -1268,6 +1492,23 @@ export interface components {
         ResourcesSummaryDevices: {
             devices: components["schemas"]["Device"][];
         };
+        Revision: {
+            checkpointUuid: string | null;
+            createdAt: string;
+            modelName: string;
+            modelVersion: number | null;
+            number: number;
+            reason: string;
+            replicas: components["schemas"]["Replica"][];
+            replicasReady: number;
+            replicasWanted: number;
+            serving: components["schemas"]["Serving"];
+            source: string;
+            state: components["schemas"]["RevisionState"];
+            trafficPercent: number;
+        };
+        /** @enum {string} */
+        RevisionState: "STATE_STARTING" | "STATE_READY" | "STATE_FAILED" | "STATE_RETIRED";
         RoleAssignmentSummary: {
             roleId: number;
             scopeCluster: boolean;
@@ -1291,6 +1532,14 @@ export interface components {
         };
         RunPrepareForReportingResponse: {
             storageId: number | null;
+        };
+        Scaling: {
+            idleS: number;
+            maxReplicas: number;
+            metric: string;
+            minReplicas: number;
+            target: number;
+            windowS: number;
         };
         /** @enum {string} */
         SchedulerType: "SCHEDULER_TYPE_UNSPECIFIED" | "SCHEDULER_TYPE_PRIORITY" | "SCHEDULER_TYPE_FAIR_SHARE" | "SCHEDULER_TYPE_ROUND_ROBIN" | "SCHEDULER_TYPE_KUBERNETES" | "SCHEDULER_TYPE_SLURM" | "SCHEDULER_TYPE_PBS";
@@ -1326,11 +1575,38 @@ export interface components {
         SeriesResponse: {
             series: components["schemas"]["MetricSeries"][];
         };
+        Serving: {
+            command: string[];
+            environment: {
+                [key: string]: string;
+            };
+            maxBatchDelayMs: number;
+            maxBatchSize: number;
+            maxBodyBytes: number;
+            maxQueue: number;
+            options: {
+                [key: string]: unknown;
+            };
+            resourcePool: string;
+            slots: number;
+            startupTimeoutS: number;
+            timeoutS: number;
+        };
         SetClusterMessageRequest: {
             duration?: string;
             endTime?: string | null;
             message?: string;
             startTime?: string | null;
+        };
+        /** @description Without a source: the share of the shadow that is running changes. */
+        ShadowRequest: {
+            checkpointUuid?: string | null;
+            model?: string | null;
+            modelUri?: string | null;
+            percent?: number;
+            serving?: {
+                [key: string]: unknown;
+            };
         };
         Slot: {
             container: components["schemas"]["Container"] | null;
@@ -1425,6 +1701,16 @@ export interface components {
         };
         /** @enum {string} */
         TokenType: "TOKEN_TYPE_UNSPECIFIED" | "TOKEN_TYPE_USER_SESSION" | "TOKEN_TYPE_ACCESS_TOKEN";
+        TrafficPoint: {
+            errors: number;
+            inFlight: number;
+            p50Ms: number | null;
+            p95Ms: number | null;
+            p99Ms: number | null;
+            requests: number;
+            revision: number;
+            time: string;
+        };
         Trial: {
             bestCheckpoint: components["schemas"]["CheckpointWorkload"] | null;
             bestValidation: components["schemas"]["MetricsWorkload"] | null;

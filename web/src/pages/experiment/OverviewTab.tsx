@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState, type ReactNode } from "react";
 import { Link, useNavigate } from "react-router";
 import { metricIds, useExperimentSeries } from "../../api/series";
-import { trialsQuery } from "../../api/queries";
+import { experimentDatasetsQuery, trialsQuery } from "../../api/queries";
 import type { Experiment, Trial } from "../../api/types";
 import { MetricCharts, type TrialInk } from "../../charts/MetricCharts";
 import { colorAt } from "../../charts/palette";
@@ -80,6 +80,7 @@ export function OverviewTab({ experiment }: { experiment: Experiment }): ReactNo
 
 function Summary({ experiment, trials }: { experiment: Experiment; trials: readonly Trial[] }): ReactNode {
   const now = useNow(1000);
+  const datasets = useQuery(experimentDatasetsQuery(experiment.id)).data ?? [];
   const only = experiment.searcherType === "single" ? trials[0] : undefined;
   const best = experiment.bestTrialSearcherMetric;
   const slots = (experiment.config["resources"] as Record<string, unknown> | undefined)?.["slots_per_trial"];
@@ -103,6 +104,16 @@ function Summary({ experiment, trials }: { experiment: Experiment; trials: reado
         ["Slots per trial", String(slots ?? 1)],
         ["Resource pool", experiment.resourcePool || "default"],
         ["Checkpoints", `${experiment.checkpointCount ?? 0}, ${formatBytes(experiment.checkpointSize ?? 0)}`],
+        datasets.length
+          ? [
+              "Data",
+              datasets.map((dataset) => (
+                <Link key={dataset.id} to={`/datasets/${encodeURIComponent(dataset.name)}/${dataset.version}`}>
+                  {dataset.reference}{" "}
+                </Link>
+              )),
+            ]
+          : null,
         experiment.forkedFrom
           ? [
               "Forked from",
