@@ -4,6 +4,7 @@ Needs a CUDA GPU, torch and torchvision; nothing else of the project but `src` o
 synthetic tiles (300 px, resized to 800) that already lie on the GPU, in the same process and on the same card.
 
     training.py speed    --settings scratch frozen --batches 16 64   ratios, and what each change brings
+    training.py inference                                            batches beside one by one
     training.py profile                                              kernel time, launches and waits of one step
 """
 
@@ -25,10 +26,22 @@ from torchvision.models.detection import FasterRCNN
 from torchvision.models.detection.backbone_utils import _resnet_fpn_extractor
 from torchvision.ops import FrozenBatchNorm2d
 
-from resolute.vision.batched import PaddedTargets, TrainStep, batched
+from resolute.vision.batched import PaddedTargets, TrainStep, batched, batched_detect
 
 TILE, CLASSES, MAX_TARGETS = 300, 61, 64
 Step = Callable[[int], Any]
+GROUPS = {
+    "suppression": ("_suppress", "nms"),
+    "region pooling": ("_pool", "_unpool", "roi_align", "_patch"),
+    "matching": ("_best_target", "_claimed"),
+    "convolution": ("fprop", "dgrad", "wgrad", "cutlass", "implicit_gemm", "PaddingKernel", "cudnn"),
+    "batch norm": ("batch_norm", "bn_fw", "bn_bw"),
+    "matrix product": ("nvjet", "gemm", "cublas"),
+    "sorting": ("sort", "Sort", "topk", "TopK", "radix", "Radix"),
+    "optimizer": ("multi_tensor", "FusedSgd"),
+    "fused by the compiler": ("triton_",),
+    "other torch": ("at::native",),
+}
 
 
 @dataclass(frozen=True)
@@ -159,6 +172,42 @@ def speed(arguments: argparse.Namespace) -> None:
     _report(rows)
 
 
+def inference(arguments: argparse.Namespace) -> None:
+    """Images per second of torchvision image by image, and of whole batches."""
+    setting = Setting("frozen", True, arguments.batches[0])
+    images = data(setting.batch, batches=1)[0][0]
+    reference = detector(setting).eval()
+    torch.nn.init.normal_(reference.roi_heads.box_predictor.cls_score.weight, std=0.02)
+    single = [images[:1].float() / 255]
+
+    def one_by_one(_: int) -> Any:
+        with torch.no_grad():
+            return reference(single[0])
+
+    torch.backends.cudnn.benchmark = True
+    rows = [{"what": "torchvision one by one", "img_per_s": rate(one_by_one, 1, steps=40, warm_up=5)[0]}]
+
+    def whole(_: int) -> Any:
+        with torch.no_grad():
+            return reference(list(images.float() / 255))
+
+    rows.append({"what": "torchvision batch", "img_per_s": rate(whole, setting.batch, steps=8, warm_up=2)[0]})
+    for batch in arguments.batches:
+        many = data(batch, batches=1)[0][0]
+        fast = batched(detector(setting), compile=arguments.compile).eval()
+
+        def at_once(_: int, many: Tensor = many, fast: Any = fast) -> Any:
+            with torch.autocast("cuda", torch.bfloat16):
+                return batched_detect(fast, many)
+
+        rows.append({"what": f"batched {batch}", "img_per_s": rate(at_once, batch, steps=20, warm_up=4)[0]})
+    for row in rows:
+        print(
+            f"{row['what']:25} {row['img_per_s']:7.1f} img/s {row['img_per_s'] / rows[0]['img_per_s']:6.2f}x",
+            flush=True,
+        )
+
+
 def _report(rows: list[dict[str, Any]]) -> None:
     base = {(r["setting"], r["batch"]): r["img_per_s"] for r in rows if r["what"] == "torchvision" and "img_per_s" in r}
     print("\nsetting   batch  what                       img/s   ratio  GiB")
@@ -193,21 +242,27 @@ def _summary(name: str, seen: Any, *, steps: int, rows: int) -> None:
     total = sum(e.self_device_time_total for e in kernels)
     milliseconds = total / steps / 1000
     print(f"\n{name}: {milliseconds:.1f} ms of kernels, {launches / steps:.0f} launches, {waits / steps:.0f} waits")
+    groups: dict[str, float] = {}
+    for event in kernels:
+        group = next((g for g, words in GROUPS.items() if any(w in event.key for w in words)), "other")
+        groups[group] = groups.get(group, 0.0) + event.self_device_time_total / steps / 1000
+    print(", ".join(f"{g} {ms:.2f}" for g, ms in sorted(groups.items(), key=lambda item: -item[1])))
     for event in sorted(kernels, key=lambda e: -e.self_device_time_total)[:rows]:
         print(f"{event.self_device_time_total / steps / 1000:8.3f} ms {event.count / steps:6.1f}x  {event.key[:110]}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["speed", "profile"])
+    parser.add_argument("what", choices=["speed", "profile", "inference"])
     parser.add_argument("--settings", nargs="+", default=["scratch", "frozen"], choices=["scratch", "frozen"])
     parser.add_argument("--batches", nargs="+", type=int, default=[16, 64])
     parser.add_argument("--variants", nargs="*")
     parser.add_argument("--images", type=int, default=480, help="images timed in each variant")
+    parser.add_argument("--compile", action="store_true", help="inference with torch.compile")
     parser.add_argument("--rows", type=int, default=40)
     arguments = parser.parse_args()
     print(torch.__version__, torchvision.__version__, torch.cuda.get_device_name(), flush=True)
-    {"speed": speed, "profile": profiled}[arguments.what](arguments)
+    {"speed": speed, "profile": profiled, "inference": inference}[arguments.what](arguments)
 
 
 if __name__ == "__main__":

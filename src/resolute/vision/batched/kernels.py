@@ -101,6 +101,15 @@ def match(boxes: Tensor, targets: Tensor, valid: Tensor, *, claims: bool) -> tup
 
 
 @triton.jit
+def _overlaps(ax1, ay1, ax2, ay2, bx1, by1, bx2, by2, threshold):
+    """IoU above the threshold, without the division."""
+    width = tl.maximum(tl.minimum(ax2, bx2) - tl.maximum(ax1, bx1), 0.0)
+    height = tl.maximum(tl.minimum(ay2, by2) - tl.maximum(ay1, by1), 0.0)
+    shared = width * height
+    return shared > threshold * ((ax2 - ax1) * (ay2 - ay1) + (bx2 - bx1) * (by2 - by1) - shared)
+
+
+@triton.jit
 def _suppress(boxes, group, keep, count, threshold, GROUPS: tl.constexpr, BLOCK: tl.constexpr):
     # One program is one problem. Boxes come best first; `keep` enters as the mask of real boxes and leaves as the
     # answer. A block first hears the verdicts of all blocks before it, then settles its own rows by repeating
@@ -121,33 +130,33 @@ def _suppress(boxes, group, keep, count, threshold, GROUPS: tl.constexpr, BLOCK:
         my_group = tl.zeros((BLOCK,), tl.int32)
         if GROUPS:
             my_group = tl.load(groups + mine, mask=inside, other=-1)
+        # Verdicts gather in a square of flags and are reduced once: a reduction is dearer than the overlaps.
+        hit = tl.zeros((BLOCK, BLOCK), tl.int1)
         for earlier in range(0, start, BLOCK):
             other = earlier + offset
             ox1 = tl.load(base + other * 4)
             oy1 = tl.load(base + other * 4 + 1)
             ox2 = tl.load(base + other * 4 + 2)
             oy2 = tl.load(base + other * 4 + 3)
-            kept = tl.load(flags + other).to(tl.int32)
-            overlap = _iou(
+            kept = tl.load(flags + other) != 0
+            rival = kept[:, None] & _overlaps(
                 ox1[:, None], oy1[:, None], ox2[:, None], oy2[:, None],
-                x1[None, :], y1[None, :], x2[None, :], y2[None, :],
+                x1[None, :], y1[None, :], x2[None, :], y2[None, :], threshold,
             )  # fmt: skip
-            hit = (overlap > threshold) & (kept[:, None] != 0)
             if GROUPS:
-                hit = hit & (tl.load(groups + other)[:, None] == my_group[None, :])
-            alive = tl.where(tl.max(hit.to(tl.int32), axis=0) != 0, 0, alive)
-        overlap = _iou(
-            x1[:, None], y1[:, None], x2[:, None], y2[:, None], x1[None, :], y1[None, :], x2[None, :], y2[None, :]
-        )
-        rival = (overlap > threshold) & (offset[:, None] < offset[None, :])
+                rival = rival & (tl.load(groups + other)[:, None] == my_group[None, :])
+            hit = hit | rival
+        alive = tl.where(tl.max(hit.to(tl.int32), axis=0) != 0, 0, alive)
+        rival = (offset[:, None] < offset[None, :]) & _overlaps(
+            x1[:, None], y1[:, None], x2[:, None], y2[:, None],
+            x1[None, :], y1[None, :], x2[None, :], y2[None, :], threshold,
+        )  # fmt: skip
         if GROUPS:
             rival = rival & (my_group[:, None] == my_group[None, :])
         settled = alive
         changed = 1
         while changed != 0:
-            # The column vector must be laid out along rows: a product with the identity does it without shared state.
-            along_rows = tl.max(tl.where(offset[:, None] == offset[None, :], settled[None, :], 0), axis=1)
-            beaten = tl.max((rival & (along_rows[:, None] != 0)).to(tl.int32), axis=0)
+            beaten = tl.max((rival & (settled[:, None] != 0)).to(tl.int32), axis=0)
             following = tl.where(beaten != 0, 0, alive)
             changed = tl.max((following != settled).to(tl.int32), axis=0)
             settled = following
@@ -162,7 +171,7 @@ def suppress(boxes: Tensor, valid: Tensor, threshold: float, group: Tensor | Non
     groups = keep if group is None else group.to(torch.int32).contiguous()
     _suppress[(problems,)](
         boxes.contiguous(), groups, keep, count, threshold,
-        GROUPS=group is not None, BLOCK=64, num_warps=4, enable_fp_fusion=False,
+        GROUPS=group is not None, BLOCK=64, num_warps=16, enable_fp_fusion=False,
     )  # fmt: skip
     return keep.bool()
 
@@ -181,7 +190,7 @@ def _axis(start, bin_size, bin, sample: tl.constexpr, samples: tl.constexpr, len
 
 @triton.jit
 def _merged(a, b, c, d, wa, wb, wc, wd):
-    """Four cells of one axis, equal ones added up into the first: fewer loads forward, fewer atomics backward."""
+    """Four cells of one axis, equal ones added up into the first: each is loaded once."""
     wa += tl.where(b == a, wb, 0.0)
     wb = tl.where(b == a, 0.0, wb)
     wa += tl.where(c == a, wc, 0.0)
@@ -241,22 +250,61 @@ def _pool(
 
 
 @triton.jit
+def _share(cells, weights, at):
+    return tl.where(cells[None, :] == at[:, None], weights[None, :], 0.0)
+
+
+@triton.jit
 def _unpool(
     grad, rois, level, geometry, flat_grad, rois_per_image, cells, channels,
-    SIZE: tl.constexpr, CHANNELS: tl.constexpr,
+    SIZE: tl.constexpr, BINS: tl.constexpr, CHANNELS: tl.constexpr, EXACT: tl.constexpr,
 ):  # fmt: skip
+    # The other way round: each cell under a region collects from the bins it fed, as a product of a small matrix of
+    # weights with the region's gradient, and is added to the map once. Bins share cells, so this needs far fewer
+    # atomics than scattering every bin.
     roi = tl.program_id(0)
-    place, weight = _cells(rois, level, geometry, roi, rois_per_image, cells, SIZE)
+    image = (roi // rois_per_image).to(tl.int64)
+    shape = geometry + tl.load(level + roi) * 4
+    offset = tl.load(shape).to(tl.int32)
+    height = tl.load(shape + 1).to(tl.int32)
+    width = tl.load(shape + 2).to(tl.int32)
+    scale = tl.load(shape + 3)
+    left = tl.load(rois + roi * 4) * scale
+    top = tl.load(rois + roi * 4 + 1) * scale
+    bin_width = tl.maximum(tl.load(rois + roi * 4 + 2) * scale - left, 1.0) / SIZE
+    bin_height = tl.maximum(tl.load(rois + roi * 4 + 3) * scale - top, 1.0) / SIZE
+    bin = tl.arange(0, BINS)
+    real = bin < SIZE * SIZE
+    y0, y1, v0, v1 = _axis(top, bin_height, bin // SIZE, 0, 2, height)
+    y2, y3, v2, v3 = _axis(top, bin_height, bin // SIZE, 1, 2, height)
+    x0, x1, w0, w1 = _axis(left, bin_width, bin % SIZE, 0, 2, width)
+    x2, x3, w2, w3 = _axis(left, bin_width, bin % SIZE, 1, 2, width)
+    top_row = tl.min(tl.where(real, y0, height), axis=0)
+    left_column = tl.min(tl.where(real, x0, width), axis=0)
+    rows = tl.max(tl.where(real, y3, 0), axis=0) - top_row + 1
+    columns = tl.max(tl.where(real, x3, 0), axis=0) - left_column + 1
+    tiles_across = (columns + 3) // 4
     lane = tl.arange(0, CHANNELS)
-    where = (roi.to(tl.int64) * SIZE * SIZE + tl.program_id(1)) * channels + lane
-    value = tl.load(grad + where, mask=lane < channels, other=0.0).to(tl.float32)
-    used = (weight != 0.0)[:, None] & (lane < channels)[None, :]
-    tl.atomic_add(
-        flat_grad + place[:, None] * channels + lane[None, :],
-        value[None, :] * weight[:, None],
-        mask=used,
-        sem="relaxed",
-    )
+    place = (roi.to(tl.int64) * SIZE * SIZE + bin[:, None]) * channels + lane[None, :]
+    gradient = tl.load(grad + place, mask=real[:, None] & (lane < channels)[None, :], other=0.0)
+    cell = tl.arange(0, 16)
+    for tile in range((rows + 3) // 4 * tiles_across):
+        y = top_row + tile // tiles_across * 4 + cell // 4
+        x = left_column + tile % tiles_across * 4 + cell % 4
+        v = _share(y0, v0, y) + _share(y1, v1, y) + _share(y2, v2, y) + _share(y3, v3, y)
+        w = _share(x0, w0, x) + _share(x1, w1, x) + _share(x2, w2, x) + _share(x3, w3, x)
+        weight = tl.where(real[None, :], v * w * 0.25, 0.0)
+        if EXACT:
+            total = tl.dot(weight, gradient.to(tl.float32), input_precision="ieee")
+        else:
+            # Weights in two halves: a product of bfloat16 with the accuracy of sixteen bits.
+            coarse = weight.to(gradient.dtype)
+            fine = (weight - coarse.to(tl.float32)).to(gradient.dtype)
+            total = tl.dot(coarse, gradient) + tl.dot(fine, gradient)
+        inside = (y < top_row + rows) & (x < left_column + columns)
+        where = (image * cells + offset + y * width + x) * channels
+        used = inside[:, None] & (lane < channels)[None, :]
+        tl.atomic_add(flat_grad + where[:, None] + lane[None, :], total, mask=used, sem="relaxed")
 
 
 def pool(flat: Tensor, rois: Tensor, level: Tensor, geometry: Tensor, size: int) -> Tensor:
@@ -266,7 +314,7 @@ def pool(flat: Tensor, rois: Tensor, level: Tensor, geometry: Tensor, size: int)
     out = torch.empty(batch * count, size * size, channels, device=flat.device, dtype=flat.dtype)
     _pool[(batch * count, size * size)](
         flat, rois, level, geometry, out, count, cells, channels,
-        SIZE=size, CHANNELS=triton.next_power_of_2(channels), num_warps=2,
+        SIZE=size, CHANNELS=triton.next_power_of_2(channels), num_warps=1,
     )  # fmt: skip
     return out
 
@@ -275,9 +323,10 @@ def unpool_into(flat_grad: Tensor, grad: Tensor, rois: Tensor, level: Tensor, ge
     """Adds the gradient of `pool` to `flat_grad` [b, cells, c], float32."""
     batch, cells, channels = flat_grad.shape
     count = rois.shape[1]
-    _unpool[(batch * count, size * size)](
+    _unpool[(batch * count,)](
         grad.contiguous(), rois, level, geometry, flat_grad, count, cells, channels,
-        SIZE=size, CHANNELS=triton.next_power_of_2(channels), num_warps=4,
+        SIZE=size, BINS=max(16, triton.next_power_of_2(size * size)), CHANNELS=triton.next_power_of_2(channels),
+        EXACT=grad.dtype == torch.float32, num_warps=8,
     )  # fmt: skip
 
 

@@ -4,7 +4,9 @@ It owns nothing: modules, parameters and their names are the given model's, so c
 is torchvision's. Only `forward` in training mode differs; its losses are the same function of the same sample.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +15,7 @@ from torchvision.models.detection.mask_rcnn import MaskRCNN
 
 from resolute.domain.errors import InvalidInput, NotSupported
 from resolute.vision.batched import trunk
-from resolute.vision.batched.detection import detection_losses, head_features, sample_regions
+from resolute.vision.batched.detection import RegionSample, detection_losses, head_features, sample_regions
 from resolute.vision.batched.proposals import (
     AnchorSample,
     has_sparse_gradient,
@@ -74,8 +76,9 @@ class BatchedFasterRCNN(nn.Module):
         self._priority = priority
         self._model = (model,)  # in a tuple, so that its parameters are not listed a second time
         self._pyramid: Pyramid | None = None
-        self._features = torch.compile(self._compute_features, dynamic=False) if compile else self._compute_features
-        self._dense = torch.compile(self._compute_dense, dynamic=False) if compile else self._compute_dense
+        self._forward_features = (
+            torch.compile(self._compute_features, dynamic=False) if compile else self._compute_features
+        )
 
     @property
     def model(self) -> FasterRCNN:
@@ -100,30 +103,34 @@ class BatchedFasterRCNN(nn.Module):
         return self._losses(batch, padded)
 
     def _losses(self, images: Tensor, targets: PaddedTargets) -> dict[str, Tensor]:
-        size = self._image_size or trunk.resized(self.transform, (images.shape[-2], images.shape[-1]))
-        features = self._features(images, size)
-        pyramid = self._pyramid_of(features, size)
-        maps = list(features.values())
-        sparse = has_sparse_gradient(self.rpn.head)
+        before = (images.shape[-2], images.shape[-1])
+        size = self._image_size or trunk.resized(self.transform, before)
+        targets = _scaled(targets, before, size)
+        with _Aside(images) as aside:
+            anchors = sample_anchors(self.rpn, self.pyramid_of(images, size), targets, self._priority)
+        maps = list(self.features(images, size).values())
+        pyramid = self.pyramid_of(images, size)
         with torch.no_grad():
-            objectness, deltas = self._dense([f.detach() for f in maps])
+            objectness, deltas = predict_densely(self.rpn.head, maps)
         with torch.autocast(images.device.type, enabled=False):
-            scaled = _scaled(targets, (images.shape[-2], images.shape[-1]), size)
             proposals = propose(self.rpn, objectness, deltas, pyramid)
-            anchors = sample_anchors(self.rpn, pyramid, scaled, self._priority)
-            regions = sample_regions(self.roi_heads, proposals, scaled, self._priority)
-        pooler = self.roi_heads.box_roi_pool
-        request = Request(
-            rois=regions.boxes,
-            roi_level=level_of(regions.boxes, pyramid, pooler),
-            place=anchors.sample.index // pyramid.anchors_per_cell if sparse else anchors.sample.index[:, :0],
-            size=pooler.output_size[0],
-            samples=pooler.sampling_ratio,
-        )
-        pooled, patches = read(maps, request, pyramid)
+            regions = sample_regions(self.roi_heads, proposals, targets, self._priority)
+        aside.join()
+        pooled, patches = read(maps, self._request(anchors, regions, pyramid), pyramid)
         logits, boxes = self.roi_heads.box_predictor(head_features(self.roi_heads.box_head, pooled))
         losses = detection_losses(logits, boxes, regions)
         return losses | self._proposal_losses(maps, patches, anchors, pyramid)
+
+    def _request(self, anchors: AnchorSample, regions: RegionSample, pyramid: Pyramid) -> Request:
+        pooler, index = self.roi_heads.box_roi_pool, anchors.sample.index
+        sparse = has_sparse_gradient(self.rpn.head)
+        return Request(
+            rois=regions.boxes,
+            roi_level=level_of(regions.boxes, pyramid, pooler),
+            place=index // pyramid.anchors_per_cell if sparse else index[:, :0],
+            size=pooler.output_size[0],
+            samples=pooler.sampling_ratio,
+        )
 
     def _proposal_losses(
         self, maps: list[Tensor], patches: Tensor, chosen: AnchorSample, pyramid: Pyramid
@@ -139,17 +146,20 @@ class BatchedFasterRCNN(nn.Module):
             chosen,
         )
 
+    def features(self, images: Tensor, size: tuple[int, int]) -> dict[str, Tensor]:
+        """The feature maps of images resized to `size`."""
+        return self._forward_features(images, size)
+
     def _compute_features(self, images: Tensor, size: tuple[int, int]) -> dict[str, Tensor]:
         pixels = trunk.prepared(self.transform, images, size).contiguous(memory_format=torch.channels_last)
         return trunk.feature_maps(self.backbone, pixels)
 
-    def _compute_dense(self, maps: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
-        return predict_densely(self.rpn.head, maps)
-
-    def _pyramid_of(self, features: Mapping[str, Tensor], size: tuple[int, int]) -> Pyramid:
-        sizes = tuple((int(f.shape[-2]), int(f.shape[-1])) for f in features.values())
+    def pyramid_of(self, images: Tensor, size: tuple[int, int]) -> Pyramid:
+        """Made on the first batch of a size, from the shapes that a pass without gradient gives."""
         known = self._pyramid
-        if known is None or known.sizes != sizes or known.anchors.device != next(iter(features.values())).device:
+        if known is None or known.image_size != size or known.anchors.device != images.device:
+            with torch.no_grad(), _norms_at_rest(self.backbone):
+                features = self._compute_features(images[:1], size)
             self._pyramid = known = build_pyramid(
                 features,
                 image_size=size,
@@ -158,6 +168,49 @@ class BatchedFasterRCNN(nn.Module):
                 pooler=self.roi_heads.box_roi_pool,
             )
         return known
+
+
+class _Aside:
+    """Runs a block on a second stream: what it computes needs no features, so the backbone can run meanwhile.
+
+    Its tensors are used on the first stream after `join`. They may be freed there: the second stream begins each time
+    by waiting for the first, so nothing is reused too early."""
+
+    _streams: ClassVar[dict[torch.device, torch.cuda.Stream]] = {}
+
+    def __init__(self, like: Tensor) -> None:
+        self._device = like.device
+        self._guard: Any = nullcontext()
+
+    def __enter__(self) -> "_Aside":
+        if self._device.type == "cuda":
+            if self._device not in self._streams:
+                self._streams[self._device] = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
+            stream = self._streams[self._device]
+            stream.wait_stream(torch.cuda.current_stream())
+            self._guard = torch.cuda.stream(stream)
+        self._guard.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._guard.__exit__(*error)
+
+    def join(self) -> None:
+        if self._device.type == "cuda":
+            torch.cuda.current_stream().wait_stream(self._streams[self._device])
+
+
+@contextmanager
+def _norms_at_rest(backbone: nn.Module) -> Iterator[None]:
+    """Batch norms in evaluation, so that a pass for shapes leaves their statistics alone."""
+    active = [m for m in backbone.modules() if m.training]
+    for module in active:
+        module.training = False
+    try:
+        yield
+    finally:
+        for module in active:
+            module.training = True
 
 
 def _stacked(images: Tensor | Sequence[Tensor]) -> Tensor:

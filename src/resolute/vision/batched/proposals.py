@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from torchvision.models.detection.rpn import RegionProposalNetwork, RPNHead
 
 from resolute.vision.batched.boxes import clip, decode, encode, has_sides
+from resolute.vision.batched.fused import convolve_and_rectify
 from resolute.vision.batched.matching import BACKGROUND, MATCHED, Thresholds, match
 from resolute.vision.batched.nms import kept_best_first
 from resolute.vision.batched.pyramid import Pyramid
@@ -48,14 +49,21 @@ def predict_densely(head: RPNHead, features: Sequence[Tensor]) -> tuple[list[Ten
         return [_per_anchor(o, 1).squeeze(-1) for o in objectness], [_per_anchor(d, 4) for d in deltas]
     logits, regression = head.cls_logits, head.bbox_pred
     # Both predictors in one convolution: the large map between is read once.
-    weight = torch.cat((logits.weight, regression.weight))
-    bias = torch.cat((logits.bias, regression.bias))
+    # Outputs are filled up to a multiple of eight, as tensor cores want them.
+    missing = -(logits.out_channels + regression.out_channels) % 8
+    weight = F.pad(torch.cat((logits.weight, regression.weight)), (0, 0, 0, 0, 0, 0, 0, missing))
+    bias = F.pad(torch.cat((logits.bias, regression.bias)), (0, missing))
     count = logits.out_channels
-    both = [F.conv2d(head.conv(f), weight, bias) for f in features]
+    both = [F.conv2d(_hidden(head, f), weight.to(f.dtype), bias.to(f.dtype)) for f in features]
     return (
         [_per_anchor(b[:, :count], 1).squeeze(-1) for b in both],
-        [_per_anchor(b[:, count:], 4) for b in both],
+        [_per_anchor(b[:, count : 5 * count], 4) for b in both],
     )
+
+
+def _hidden(head: RPNHead, feature: Tensor) -> Tensor:
+    convolution = head.conv[0][0]
+    return convolve_and_rectify(feature, convolution.weight, convolution.bias, None, (1, 1), convolution.padding)
 
 
 def predict_sparsely(head: RPNHead, patches: Tensor, anchor: Tensor) -> tuple[Tensor, Tensor]:

@@ -9,6 +9,7 @@ from torchvision.models import resnet18
 from torchvision.models.detection import FasterRCNN
 from torchvision.models.detection.anchor_utils import AnchorGenerator
 from torchvision.models.detection.backbone_utils import _resnet_fpn_extractor
+from torchvision.models.detection.faster_rcnn import FastRCNNPredictor, TwoMLPHead
 from torchvision.ops import FrozenBatchNorm2d
 
 CLASSES = 5
@@ -39,7 +40,7 @@ def _mask(labels: Tensor, index: Tensor) -> Tensor:
 
 @pytest.fixture
 def detector() -> Callable[..., FasterRCNN]:
-    def build(*, frozen: bool = True, size: int = 96, **options: object) -> FasterRCNN:
+    def build(*, frozen: bool = True, size: int = 64, **options: object) -> FasterRCNN:
         torch.manual_seed(0)
         norm: Callable[..., nn.Module] = FrozenBatchNorm2d if frozen else nn.BatchNorm2d
         body = resnet18(weights=None, norm_layer=norm)
@@ -47,7 +48,12 @@ def detector() -> Callable[..., FasterRCNN]:
             _randomise(body)
         model = FasterRCNN(
             _resnet_fpn_extractor(body, trainable_layers=3 if frozen else 5),
-            num_classes=CLASSES,
+            box_head=TwoMLPHead(256 * 49, 32),
+            box_predictor=FastRCNNPredictor(32, CLASSES),
+            rpn_pre_nms_top_n_train=200,
+            rpn_post_nms_top_n_train=150,
+            rpn_batch_size_per_image=64,
+            box_batch_size_per_image=32,
             min_size=size,
             max_size=2 * size,
             rpn_anchor_generator=AnchorGenerator(((8,), (16,), (32,), (64,), (96,)), ((0.5, 1.0, 2.0),) * 5),
@@ -75,7 +81,7 @@ def _randomise(body: nn.Module) -> None:
 
 @pytest.fixture
 def batch() -> Callable[..., tuple[Tensor, list[dict[str, Tensor]]]]:
-    def build(counts: tuple[int, ...] = (3, 7, 0), size: int = 64) -> tuple[Tensor, list[dict[str, Tensor]]]:
+    def build(counts: tuple[int, ...] = (3, 7, 0), size: int = 48) -> tuple[Tensor, list[dict[str, Tensor]]]:
         torch.manual_seed(1)
         images = torch.rand(len(counts), 3, size, size)
         targets = []

@@ -11,7 +11,7 @@ from resolute.vision.batched import kernels, matching, nms, regions
 from resolute.vision.batched.pyramid import Pyramid, build_pyramid, level_of
 
 DEVICE = sys.argv[1] if len(sys.argv) > 1 else "cpu"
-SIZE, CHANNELS = 64, 12
+SIZE, CHANNELS = 64, 16
 
 
 def boxes(*shape: int, size: float = SIZE) -> Tensor:
