@@ -64,7 +64,11 @@ def create(
     if source:
         given = {k: v for k, v in given.items() if k not in ("model", "checkpoint_uuid", "model_uri")}
     given.setdefault("serving", {}).update(_serving(slots, setting))
-    given.setdefault("scaling", {}).update(_scaling(min_replicas, max_replicas, target, metric))
+    scaling = given.setdefault("scaling", {})
+    scaling.update(_scaling(min_replicas, max_replicas, target, metric))
+    if max_replicas is None:
+        # Whoever asks for three at least does not mean one at most.
+        scaling["max_replicas"] = max(scaling.get("max_replicas", 1), scaling.get("min_replicas", 1))
     if sticky is not None:
         given["sticky"] = sticky
     if public:
@@ -249,10 +253,7 @@ def _serving(slots: int | None, settings: list[str] | None) -> dict[str, Any]:
 
 def _scaling(least: int | None, most: int | None, target: float | None, metric: str | None) -> dict[str, Any]:
     given = {"min_replicas": least, "max_replicas": most, "target": target, "metric": metric}
-    found = {key: value for key, value in given.items() if value is not None}
-    if least is not None and most is None and least > 1:
-        found["max_replicas"] = least
-    return found
+    return {key: value for key, value in given.items() if value is not None}
 
 
 def _done(run: Run, found: Deployment, sentence: str, *, wait: bool) -> None:

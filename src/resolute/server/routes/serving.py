@@ -1,5 +1,6 @@
 """`/serving/<name>/...` on the master: checked here, answered by the router, streamed both ways."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import httpx
@@ -59,12 +60,14 @@ def _is_open_to(platform: Platform, name: str, authorization: str) -> bool:
 
 
 def _client(request: Request) -> httpx.AsyncClient:
-    """One for the server's life; made in its event loop."""
-    state = request.app.state
-    if getattr(state, "router_client", None) is None:
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
-        state.router_client = httpx.AsyncClient(timeout=_TIMEOUT, limits=limits, trust_env=False)
-    client: httpx.AsyncClient = state.router_client
+    """One for the server's life. Its connections belong to the event loop in which it was made."""
+    state, loop = request.app.state, asyncio.get_running_loop()
+    known: tuple[asyncio.AbstractEventLoop, httpx.AsyncClient] | None = getattr(state, "router_client", None)
+    if known is not None and known[0] is loop:
+        return known[1]
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
+    client = httpx.AsyncClient(timeout=_TIMEOUT, limits=limits, trust_env=False)
+    state.router_client = (loop, client)
     return client
 
 
