@@ -150,3 +150,12 @@ def test_templates_are_made_merged_renamed_and_removed(api: Any) -> None:
     assert [each["name"] for each in listed["templates"]] == ["thrice"]
     assert listed["pagination"]["total"] == 1
     api.get("/api/v1/templates/thrice", expect=404)
+
+
+def test_a_workspace_that_holds_models_is_not_deleted(api: Any) -> None:
+    workspace = api.post("/api/v1/workspaces", {"name": "vision"})["workspace"]["id"]
+    api.post("/api/v1/models", {"name": "ships", "workspaceId": workspace})
+
+    refused = api.refusal("DELETE", f"/api/v1/workspaces/{workspace}", expect=400)
+
+    assert "holds 1 models" in refused

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from resolute.cli.command import Run, command, group
+from resolute.cli.model_export import add_export_commands
 from resolute.cli.output import moment, print_json, print_pairs, print_table
 from resolute.client.models import Model, ModelVersion
 from resolute.domain.errors import NotFound
@@ -205,3 +206,6 @@ def delete_version(run: Run, name: Name, version: Number, yes: Yes = False) -> N
     run.confirm(f"Delete version {version} of model {found.model_name}?", is_agreed=yes)
     found.delete()
     run.say(f"Deleted version {version} of model {found.model_name}")
+
+
+add_export_commands(app)

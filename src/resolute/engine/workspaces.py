@@ -8,6 +8,7 @@ from resolute.domain.errors import AlreadyExists, Forbidden, IllegalTransition, 
 from resolute.domain.user import Project, User, Workspace
 from resolute.engine.platform import Platform
 from resolute.engine.ports import Transaction
+from resolute.engine.registry_ports import ModelQuery
 
 UNCATEGORIZED = "Uncategorized"
 _KEY = re.compile(r"[A-Z0-9]{1,5}")
@@ -91,14 +92,23 @@ def delete_workspace(platform: Platform, workspace_id: int, *, by: User) -> None
     """Only an empty one: deleting must never cost work."""
     with platform.store.write() as tx:
         workspace = _changeable_workspace(tx, workspace_id, by)
-        _, experiments = tx.workspaces.counts().get(workspace_id, (0, 0))
-        if experiments:
-            raise IllegalTransition(
-                f"Workspace {workspace.name!r} holds {experiments} experiments. Delete or move them first."
-            )
+        held = _held(tx, workspace_id)
+        if held:
+            raise IllegalTransition(f"Workspace {workspace.name!r} holds {held}. Delete or move them first.")
         for project in tx.workspaces.projects(workspace_id):
             tx.workspaces.remove_project(project.id)
         tx.workspaces.remove(workspace_id)
+
+
+def _held(tx: Transaction, workspace_id: int) -> str:
+    """What is kept in a workspace, in words; empty: nothing."""
+    counts = {
+        "experiments": tx.workspaces.counts().get(workspace_id, (0, 0))[1],
+        "models": tx.models.search(ModelQuery(workspace_ids=(workspace_id,), limit=1))[1],
+        "dataset versions": len(tx.datasets.search(workspace_id=workspace_id)),
+        "deployments": sum(each.workspace_id == workspace_id for each in tx.deployments.all()),
+    }
+    return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
 
 
 # -------------------------------------------------------------------------------------------------------- projects
