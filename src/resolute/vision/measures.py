@@ -17,7 +17,7 @@ class CocoMetrics(MetricReducer):
 
     def __init__(self, table: LabelTable, *, has_masks: bool) -> None:
         self._labels = table.label_to_category
-        self._truth = as_coco(table)
+        self._truth = as_coco(table, with_masks=has_masks)
         self._kind: Any = "both" if has_masks else "bbox"
         self._evaluator: CocoEvaluator | None = None
 

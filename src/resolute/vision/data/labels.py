@@ -159,8 +159,11 @@ def tiled(table: LabelTable, size: int, overlap_ratio: float, *, min_area_ratio:
     return replace(table, samples=tuple(tiles))
 
 
-def as_coco(table: LabelTable) -> dict[str, Any]:
-    """The samples as a COCO dictionary, for measuring exactly what the model was shown."""
+def as_coco(table: LabelTable, *, with_masks: bool = False) -> dict[str, Any]:
+    """The samples as a COCO dictionary, for measuring exactly what the model was shown.
+
+    With masks, a label without an outline has its box for one, as in training.
+    """
     annotations: list[dict[str, Any]] = []
     for sample in table.samples:
         for row in range(len(sample.boxes)):
@@ -173,8 +176,9 @@ def as_coco(table: LabelTable) -> dict[str, Any]:
                 "area": float(sample.areas[row]),
                 "iscrowd": int(sample.is_crowd[row]),
             }
-            if sample.masks:
-                annotation["segmentation"] = sample.masks[row]
+            if with_masks:
+                outline = sample.masks[row] if sample.masks else None
+                annotation["segmentation"] = outline or [[x1, y1, x2, y1, x2, y2, x1, y2]]
             annotations.append(annotation)
     images = [
         {"id": sample.image_id, "file_name": sample.file_name, "width": sample.width, "height": sample.height}

@@ -119,6 +119,17 @@ def test_samples_go_back_to_the_same_coco_labels() -> None:
     assert [row["id"] for row in back["categories"]] == [3, 7]
 
 
+def test_outlines_go_along_when_masks_are_measured_and_boxes_stand_in_for_missing_ones() -> None:
+    square = [10, 10, 19, 10, 19, 19, 10, 19]
+    table = read_labels(dataset({"segmentation": [square]}, {"bbox": [1, 2, 3, 4]}), "val.json", with_masks=True)
+
+    with_outlines = as_coco(table, with_masks=True)["annotations"]
+    without = as_coco(table)["annotations"]
+
+    assert [row["segmentation"] for row in with_outlines] == [[square], [[1, 2, 4, 2, 4, 6, 1, 6]]]
+    assert all("segmentation" not in row for row in without)
+
+
 def test_masks_are_drawn_from_polygons_run_lengths_and_boxes() -> None:
     square = [10, 10, 19, 10, 19, 19, 10, 19]
     counts = {"size": [80, 100], "counts": [80 * 3, 5, 80 * 97 - 5]}
