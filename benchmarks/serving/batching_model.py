@@ -1,4 +1,4 @@
-"""The model of the batching benchmark: a perceptron of 11 million weights in numpy, the same for every run."""
+"""The model of the batching benchmark: a perceptron of 10 million weights in numpy, the same for every run."""
 
 from collections.abc import Sequence
 from itertools import pairwise

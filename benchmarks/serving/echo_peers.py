@@ -98,14 +98,14 @@ PEERS = (
 
 
 @contextmanager
-def running(peer: Peer, folder: Path) -> Iterator[int]:
-    """The port that it will listen on."""
+def running(peer: Peer, folder: Path) -> Iterator[tuple[int, int]]:
+    """The port that it will listen on, and its process."""
     port = free_port()
     command, env = _command(peer, folder, port)
     log = (folder / "server.log").open("wb")
     process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, env=env, start_new_session=True)
     try:
-        yield port
+        yield port, process.pid
     finally:
         _end(peer, process, folder)
         log.close()
