@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from resolute.client import Client
-from resolute.domain.errors import InvalidInput
-from resolute.vision.data.registered import find_dataset
+from resolute.domain.errors import InvalidInput, NotFound
+from resolute.vision.data.registered import TrialSession, find_dataset
 from resolute.vision.detections import ClassName
 
 VERSION: dict[str, Any] = {
@@ -33,7 +33,7 @@ def master(asked: list[str], **changes: Any) -> Client:
 def test_a_version_is_found_by_its_reference(reference: str, path: str) -> None:
     asked: list[str] = []
 
-    found = find_dataset(reference, master(asked))
+    found = find_dataset(reference, master(asked).session)
 
     assert asked == [f"/api/v1/datasets/{path}"]
     assert (found.reference, found.backend, found.data_dir) == ("xview:3", "s3", "s3://bucket/xview")
@@ -43,7 +43,7 @@ def test_a_version_is_found_by_its_reference(reference: str, path: str) -> None:
 
 
 def test_a_folder_is_read_locally() -> None:
-    found = find_dataset("xview:3", master([], uri="file:///data/xview"))
+    found = find_dataset("xview:3", master([], uri="file:///data/xview").session)
 
     assert (found.backend, found.data_dir) == ("local", "/data/xview")
 
@@ -52,4 +52,39 @@ def test_a_version_without_labels_to_measure_on_is_refused() -> None:
     client = master([], annotations=["train.json"], images=["train_images"])
 
     with pytest.raises(InvalidInput, match=r"xview:3 has no label file for val; it has train\.json"):
-        find_dataset("xview:3", client)
+        find_dataset("xview:3", client.session)
+
+
+def trial(requests: list[httpx.Request], status: int = 200) -> TrialSession:
+    def answer(request: httpx.Request) -> httpx.Response:
+        requests.append(request)
+        return httpx.Response(status, json={"dataset": VERSION} if status == 200 else {"message": "There is no xview."})
+
+    env = {"DET_MASTER": "http://127.0.0.1:1", "DET_SESSION_TOKEN": "secret", "DET_EXPERIMENT_ID": "12"}
+    return TrialSession(env, httpx.MockTransport(answer))
+
+
+def test_a_trial_asks_with_its_own_token_and_links_its_experiment() -> None:
+    requests: list[httpx.Request] = []
+
+    find_dataset("xview:3", trial(requests))
+
+    assert [(request.method, request.url.path) for request in requests] == [
+        ("GET", "/api/v1/datasets/xview/3"),
+        ("POST", "/api/v1/experiments/12/datasets"),
+    ]
+    assert requests[0].headers["grpc-metadata-x-allocation-token"] == "Bearer secret"
+    assert requests[1].content == b'{"dataset":"xview:3"}'
+
+
+def test_looking_without_using_links_nothing() -> None:
+    requests: list[httpx.Request] = []
+
+    find_dataset("xview:3", trial(requests), is_used=False)
+
+    assert [request.method for request in requests] == ["GET"]
+
+
+def test_what_the_master_says_reaches_the_user() -> None:
+    with pytest.raises(NotFound, match="There is no xview"):
+        find_dataset("xview:9", trial([], status=404))
