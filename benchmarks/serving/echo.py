@@ -132,9 +132,10 @@ def _print(best: dict[Key, Figures], notes: dict[str, str]) -> None:
                 ratio = "" if contestant is OURS else f"{ours.result.rate / result.rate:.1f}x"
                 if ratio:
                     ratio += f", {figures.processor_us / ours.processor_us:.1f}x less CPU"
+                latency = f"{result.percentile_ms(50):.2f} | {result.percentile_ms(99):.2f}"
                 print(
-                    f"| {protocol} | {clients} | {contestant.name} | {result.rate:,.0f} | "
-                    f"{result.percentile_ms(50):.2f} | {result.percentile_ms(99):.2f} | {result.failures} | {figures.processor_us:,.0f} | {ratio} |"
+                    f"| {protocol} | {clients} | {contestant.name} | {result.rate:,.0f} | {latency} | "
+                    f"{result.failures} | {figures.processor_us:,.0f} | {ratio} |"
                 )
     for name, note in notes.items():
         print(f"\n{name}: {note}")

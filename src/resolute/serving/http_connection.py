@@ -132,10 +132,9 @@ class HttpConnection(asyncio.Protocol):
     def on_message_complete(self) -> None:
         if self._is_deaf:
             return
-        path = self._url.partition(b"?")[0]
         request = Request(
             method=self._parser.get_method().decode("latin-1"),
-            path=path.decode("latin-1"),
+            path=_path(self._url),
             headers=self._headers,
             body=self._body[0] if len(self._body) == 1 else b"".join(self._body),
             has_keep_alive=self._parser.should_keep_alive(),
@@ -220,7 +219,7 @@ class HttpConnection(asyncio.Protocol):
     def _refuse(self, problem: ResoluteError) -> None:
         """Answer a request that has not been read to its end, when its turn comes, and listen no more."""
         self._is_deaf = True
-        request = Request("-", self._url.partition(b"?")[0].decode("latin-1"), started=time.perf_counter())
+        request = Request("-", _path(self._url), started=time.perf_counter())
         if self._running is None and not self._waiting:
             self._answer_last(request, error_response(problem))
         else:
@@ -233,3 +232,10 @@ class HttpConnection(asyncio.Protocol):
         if self._transport is not None and self._transport.can_write_eof():
             self._transport.write_eof()
         self._loop.call_later(_LINGER_S, self.close)
+
+
+def _path(url: bytes) -> str:
+    """Without the query, and without the address that proxies put before it."""
+    if b"://" in url[:8]:
+        url = b"/" + url.partition(b"://")[2].partition(b"/")[2]
+    return url.partition(b"?")[0].decode("latin-1")

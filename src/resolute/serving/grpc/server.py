@@ -50,10 +50,11 @@ async def start_grpc(plane: DataPlane, host: str, port: int, note: Note) -> Grpc
         ]
     )
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, _handlers(Calls(plane, note))),))
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     try:
-        bound = server.add_insecure_port(f"{host}:{port}")
+        bound = server.add_insecure_port(address)
     except RuntimeError:
-        raise InvalidInput(f"Cannot listen on {host}:{port} for gRPC. Choose another port.") from None
+        raise InvalidInput(f"Cannot listen on {address} for gRPC. Choose another port.") from None
     await server.start()
     return GrpcServer(server, bound)
 

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from resolute.serving.http_connection import HttpConnection, HttpServer
 from resolute.serving.http_message import Request, Response
@@ -66,9 +68,10 @@ def test_chunked_bodies_are_put_together(serving: Any) -> None:
     serving.run(test)
 
 
-def test_the_query_is_no_part_of_the_path(serving: Any) -> None:
+@pytest.mark.parametrize("url", [b"/p?a=b", b"/p", b"http://host:80/p?a=b"])
+def test_the_path_has_no_query_and_no_address(serving: Any, url: bytes) -> None:
     async def test() -> None:
-        assert Talk(serving).send(b"GET /p?a=b HTTP/1.1\r\nHost: x\r\n\r\n").requests[0].path == "/p"
+        assert Talk(serving).send(b"GET %b HTTP/1.1\r\nHost: x\r\n\r\n" % url).requests[0].path == "/p"
 
     serving.run(test)
 
@@ -218,6 +221,35 @@ def test_what_is_not_http_gets_one_sentence_and_the_door(serving: Any, data: byt
         assert answers[-1].status == status
         assert "error" in answers[-1].json
         assert answers[-1].headers["connection"] == "close"
+
+    serving.run(test)
+
+
+PIECES = [
+    b"GET / HTTP/1.1\r\n",
+    b"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc",
+    b"Transfer-Encoding: chunked\r\n",
+    b"Content-Length: 99\r\n",
+    b"Expect: 100-continue\r\n",
+    b"\r\n",
+    b"5\r\nhello\r\n",
+    b"\x00",
+]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from(PIECES) | st.binary(max_size=20), max_size=8))
+def test_no_bytes_whatsoever_break_it_and_every_answer_is_whole(serving: Any, pieces: list[bytes]) -> None:
+    async def test() -> None:
+        talk = Talk(serving)
+
+        for piece in pieces:
+            if piece:
+                talk.send(piece)
+
+        final = [answer for answer in talk.answers if answer.is_whole and answer.status != 100]
+        assert {answer.status for answer in final} <= {200, 400, 413}
+        assert len(final) == len(talk.notes)
 
     serving.run(test)
 
