@@ -1,5 +1,8 @@
 """From raw imagery to a detector on a live master: two slots, a kill -9, and the same losses after it."""
 
+import base64
+import gzip
+import hashlib
 import json
 import os
 import subprocess
@@ -11,6 +14,7 @@ import numpy as np
 import pytest
 
 from resolute.vision import load_detector
+from resolute.vision.checkpoint import read_record
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "xview"
 BATCHES = 8
@@ -123,6 +127,45 @@ def test_the_checkpoint_of_an_experiment_is_a_detector(live_master: Any, tiles: 
     assert [row.name for row in detector.classes] == ["Fixed-wing Aircraft", "Small Aircraft", "Cargo Plane"]
     assert "mAP_50" in trial["bestValidation"]["metrics"]["avgMetrics"]
     assert len(found.boxes) == len(found.scores)
+
+
+def registered(live_master: Any, tiles: Path, name: str) -> str:
+    files = sorted(path for path in tiles.rglob("*") if path.is_file() and not path.name.startswith("."))
+    rows = [
+        {
+            "path": path.relative_to(tiles).as_posix(),
+            "size": path.stat().st_size,
+            "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        }
+        for path in files
+    ]
+    text = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    labels = [path.name for path in files if path.suffix == ".json"]
+    body = {
+        "name": name,
+        "uri": str(tiles),
+        "manifest": base64.b64encode(gzip.compress(text)).decode(),
+        "annotations": labels,
+        "images": [label.removesuffix(".json").replace("_", "_images_", 1) for label in labels],
+        "classes": json.loads((tiles / labels[0]).read_text())["categories"],
+    }
+    return str(live_master.call("POST", "/api/v1/datasets", json=body)["dataset"]["reference"])
+
+
+def test_a_registered_dataset_is_trained_on_and_linked(live_master: Any, tiles: Path, tmp_path: Path) -> None:
+    reference = registered(live_master, tiles, "xview-tiles")
+    (tmp_path / "readme.txt").write_text("The entrypoint needs no code.\n")
+    hparams = {**CONFIG["hyperparameters"], "dataset": reference}
+    searcher = {**CONFIG["searcher"], "max_length": {"batches": 1}}
+    config = {**CONFIG, "entrypoint": "python3 -m resolute.vision.train", "hyperparameters": hparams}
+
+    experiment = live_master.create(json.dumps({**config, "searcher": searcher}), tmp_path)
+    trial = finished_trial(live_master, experiment)
+
+    linked = live_master.call("GET", f"/api/v1/experiments/{experiment}/datasets")["datasets"]
+    (folder,) = [path for path in live_master.home.rglob(trial["bestCheckpoint"]["uuid"]) if path.is_dir()]
+    assert [each["reference"] for each in linked] == [reference]
+    assert read_record(folder).dataset == reference
 
 
 def test_a_training_without_data_fails_with_a_sentence(live_master: Any, tmp_path: Path) -> None:
