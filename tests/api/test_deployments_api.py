@@ -187,8 +187,12 @@ def test_the_replicas_log_is_read_like_any_task(serve: Serve) -> None:
     task = serve.settle()["revisions"][0]["replicas"][0]["taskId"]
 
     lines = serve.api.lines(f"/api/v1/tasks/{task}/logs")
+    message = serve.api.get(f"/api/v1/tasks/{task}")["task"]
 
     assert any("started on" in line["message"] for line in lines)
+    assert message["taskType"] == "TASK_TYPE_GENERIC"
+    assert message["allocations"][0]["isReady"] is True
+    assert serve.api.get("/api/v1/tasks")["allocationIdToSummary"]
 
 
 def test_changes_are_events(serve: Serve) -> None:

@@ -36,6 +36,8 @@ class RoutedDeployment:
     wait_s: float = 120.0
     """How long a request waits for a replica."""
     max_body_bytes: int = 64 << 20
+    max_waiting_bytes: int = 256 << 20
+    """Of all requests that wait for a replica together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """`/serving/<name>/...` on the master: checked here, answered by the router, streamed both ways."""
 
 import asyncio
+import hmac
 from collections.abc import AsyncIterator
 
 import httpx
@@ -55,8 +56,8 @@ def _is_open_to(platform: Platform, name: str, authorization: str) -> bool:
     with platform.store.read() as tx:
         found = [d for d in tx.deployments.all() if d.name == name]
         secret = secret_of(tx) if found else ""
-    shown = authorization.partition(" ")[2].strip()
-    return any(d.public or (shown and shown == deployment_key(secret, d)) for d in found)
+    shown = authorization.partition(" ")[2].strip().encode()
+    return any(d.public or hmac.compare_digest(shown, deployment_key(secret, d).encode()) for d in found)
 
 
 def _client(request: Request) -> httpx.AsyncClient:

@@ -15,11 +15,17 @@ def task_message(task: Task, allocations: list[Allocation]) -> wire.Task:
     """Newest allocation first: clients wait for the first one to be ready."""
     return wire.Task(
         task_id=task.id,
-        task_type=TaskType(f"TASK_TYPE_{task.type}"),
+        task_type=_task_type(task),
         allocations=[allocation_message(each) for each in reversed(allocations)],
         start_time=task.start_time,
         end_time=task.end_time,
     )
+
+
+def _task_type(task: Task) -> TaskType:
+    """Kinds that clients of this API have no word for are generic to them."""
+    word = f"TASK_TYPE_{task.type}"
+    return TaskType(word) if word in set(TaskType) else TaskType.GENERIC
 
 
 def allocation_message(allocation: Allocation) -> wire.Allocation:

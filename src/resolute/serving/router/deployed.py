@@ -47,6 +47,7 @@ class Deployed:
         self.counter = DeploymentCounter()
         self.waiting: dict[Exchange, None] = {}
         self.shadows = 0
+        self._waiting_bytes = 0
         self.groups: dict[int, Group] = {}
         self.routed = routed
         self._on_demand = on_demand
@@ -115,16 +116,21 @@ class Deployed:
 
     def wait(self, exchange: "Exchange") -> bool:
         """False: too many wait already."""
-        if len(self.waiting) >= MOST_WAITING:
-            return False
-        if not self.waiting:
-            self._on_demand()
-        self.waiting[exchange] = None
+        if exchange not in self.waiting:
+            is_full = self._waiting_bytes + exchange.size > self.routed.max_waiting_bytes
+            if len(self.waiting) >= MOST_WAITING or is_full:
+                return False
+            if not self.waiting:
+                self._on_demand()
+            self.waiting[exchange] = None
+            self._waiting_bytes += exchange.size
         self._wake_when_rested()
         return True
 
     def stop_waiting(self, exchange: "Exchange") -> None:
-        self.waiting.pop(exchange, None)
+        if exchange in self.waiting:
+            del self.waiting[exchange]
+            self._waiting_bytes -= exchange.size
 
     def wake(self) -> None:
         self._wake = None

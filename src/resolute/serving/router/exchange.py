@@ -72,6 +72,10 @@ class Exchange:
         self._is_streaming = False
         self.is_over = False
 
+    @property
+    def size(self) -> int:
+        return len(self._request)
+
     def dispatch(self) -> None:
         """To whoever can answer; waits when nobody can."""
         chosen = self.deployed.choose(self._position, self._loop.time())

@@ -378,6 +378,20 @@ def test_too_many_who_wait_are_refused(in_lab: Any) -> None:
     in_lab(test)
 
 
+def test_large_requests_that_wait_are_bounded_by_their_size(in_lab: Any) -> None:
+    async def test(lab: Any) -> None:
+        lab.serve(max_waiting_bytes=3000)
+        first, second = await lab.client(), await lab.client()
+        first.send("/serving/echo/v1", b"x" * 2000)
+        await until(lambda: lab.routes.counts().deployments[1].waiting == 1)
+
+        answer = await second.ask(body=b"x" * 2000)
+
+        assert answer.status == 429
+
+    in_lab(test)
+
+
 def test_a_client_that_leaves_waits_no_longer(in_lab: Any) -> None:
     async def test(lab: Any) -> None:
         lab.serve()
