@@ -8,6 +8,7 @@ from resolute.client.checkpoint import Checkpoint
 from resolute.client.client import Client
 from resolute.client.configuration import Configuration
 from resolute.client.datasets import DatasetVersion
+from resolute.client.deployments import Deployment
 from resolute.client.experiment import Experiment
 from resolute.client.models import Model
 from resolute.client.trial import Trial
@@ -61,6 +62,15 @@ def create_model(name: str, **options: Any) -> Model:
 
 def get_model(name: str | int) -> Model:
     return _client().models.get(name)
+
+
+def create_deployment(name: str, **options: Any) -> Deployment:
+    """See `Client.deployments`."""
+    return _client().deployments.create(name, **options)
+
+
+def get_deployment(name: str) -> Deployment:
+    return _client().deployments.get(name)
 
 
 def create_dataset(name: str, folder: Path | str, **options: Any) -> DatasetVersion:

@@ -8,14 +8,12 @@ import hashlib
 import hmac
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
-from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.deployment import Deployment, Guard, Revision, RevisionState, Scaling, Serving
 from resolute.domain.errors import AlreadyExists, IllegalTransition, InvalidInput, NotFound
 from resolute.domain.rollout import candidate_of
-from resolute.engine.deployments_sources import is_url
+from resolute.engine.deployments_models import FoundModel, SourceSpec, find_model
 from resolute.engine.fencing import secret_of
 from resolute.engine.flows import flow
 from resolute.engine.platform import Platform
@@ -24,26 +22,6 @@ from resolute.engine.trial_flow import Flow
 
 ServingOf = Callable[[Serving], Serving]
 """A revision's settings, made from those of the stable one."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceSpec:
-    """Which model: exactly one is given."""
-
-    model: str | None = None
-    checkpoint_uuid: str | None = None
-    model_uri: str | None = None
-
-    @property
-    def is_given(self) -> bool:
-        return any((self.model, self.checkpoint_uuid, self.model_uri))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    source: str
-    model_version_id: int | None = None
-    checkpoint_uuid: str | None = None
 
 
 # ------------------------------------------------------------------------------------------------------- creating
@@ -71,7 +49,7 @@ def create_deployment(
         if existing is not None and (existing.is_deleted or not replace_existing):
             raise AlreadyExists(_taken(existing))
         tx.workspaces.get(workspace_id)
-        found = _find_source(tx, source)
+        found = find_model(tx, source)
         _check_slots(platform, serving(Serving()))
         if existing is None:
             existing = tx.deployments.add(
@@ -141,7 +119,7 @@ def update_deployment(
 ) -> Deployment:
     """To another model, without a pause: it takes over all traffic once it is ready. A canary is given up."""
     with _changing(platform, name, namespace) as step:
-        found = _find_source(step.tx, source)
+        found = find_model(step.tx, source)
         made = serving(step.stable_serving())
         _check_slots(platform, made)
         _retire_candidates(step.tx, step.deployment)
@@ -165,7 +143,7 @@ def start_canary(
                 raise IllegalTransition(f"Deployment {name} has no canary. Name the model that it should run.")
             step.deployment = replace(step.deployment, canary_percent=percent)
         else:
-            found = _find_source(step.tx, source)
+            found = find_model(step.tx, source)
             made = serving(step.stable_serving())
             _check_slots(platform, made)
             step.deployment = _without_canary(step.tx, step.deployment)
@@ -225,7 +203,7 @@ def start_shadow(
             if step.deployment.shadow is None:
                 raise IllegalTransition(f"Deployment {name} has no shadow. Name the model that it should run.")
         else:
-            found = _find_source(step.tx, source)
+            found = find_model(step.tx, source)
             made = serving(step.stable_serving())
             _check_slots(platform, made)
             step.deployment = _without_shadow(step.tx, step.deployment)
@@ -302,7 +280,7 @@ def _announce(current: Flow, deployment: Deployment) -> None:
     current.publish("deployments", f"deployment/{deployment.name}")
 
 
-def _add_revision(current: Flow, deployment: Deployment, found: _Found, serving: Serving) -> Revision:
+def _add_revision(current: Flow, deployment: Deployment, found: FoundModel, serving: Serving) -> Revision:
     return current.tx.deployments.add_revision(
         Revision(
             id=0,
@@ -339,58 +317,6 @@ def _retire_candidates(tx: Transaction, deployment: Deployment, reason: str = "r
     for revision in tx.deployments.revisions(deployment.id):
         if revision.is_served and revision.number not in taken:
             tx.deployments.save_revision(revision.moved_to(RevisionState.RETIRED, reason))
-
-
-# --------------------------------------------------------------------------------------------------------- sources
-
-
-def _find_source(tx: Transaction, given: SourceSpec) -> _Found:
-    count = sum(bool(each) for each in (given.model, given.checkpoint_uuid, given.model_uri))
-    if count != 1:
-        raise InvalidInput(f"Give exactly one of model, checkpointUuid and modelUri; {count} were given.")
-    if given.model:
-        return _registered(tx, given.model)
-    if given.checkpoint_uuid:
-        return _Found(source=f"checkpoint:{given.checkpoint_uuid}", checkpoint_uuid=_usable(tx, given.checkpoint_uuid))
-    return _Found(source=_uri(given.model_uri or ""))
-
-
-def _registered(tx: Transaction, text: str) -> _Found:
-    name, slash, number = text.rpartition("/")
-    if not slash or not number.isdigit():
-        name, number = text, ""
-    model = tx.models.by_name(name)
-    if model is None:
-        raise NotFound(f"model not found: {name}. See: resolute model list")
-    versions = tx.models.versions(model.id)
-    if not versions:
-        raise IllegalTransition(f"Model {name} has no version yet. Register one: resolute model register-version.")
-    version = tx.models.version(model.id, int(number)) if number else versions[0]
-    return _Found(
-        source=f"model:{name}/{version.version}",
-        model_version_id=version.id,
-        checkpoint_uuid=_usable(tx, version.checkpoint_uuid),
-    )
-
-
-def _usable(tx: Transaction, uuid: str) -> str:
-    checkpoint = tx.checkpoints.get(uuid)
-    if checkpoint.state is not CheckpointState.COMPLETED:
-        raise IllegalTransition(f"Checkpoint {uuid} is {checkpoint.state}; only a COMPLETED one can be deployed.")
-    return uuid
-
-
-def _uri(uri: str) -> str:
-    if is_url(uri):
-        return uri
-    if "://" in uri and not uri.startswith("file://"):
-        raise InvalidInput(
-            f"modelUri: {uri!r} cannot be read. Give a path of this machine or an http(s) URL, or register the model."
-        )
-    path = Path(uri.removeprefix("file://")).expanduser()
-    if not path.is_absolute() or not path.exists():
-        raise InvalidInput(f"modelUri: there is no {uri!r} on the master's machine. Give an absolute path that exists.")
-    return str(path)
 
 
 def _check_slots(platform: Platform, serving: Serving) -> None:

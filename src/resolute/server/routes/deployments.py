@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from resolute.domain.deployment import Deployment, Serving
 from resolute.domain.errors import NotFound
 from resolute.engine import deployments as engine
+from resolute.engine.deployments_models import SourceSpec
 from resolute.engine.platform import Platform
 from resolute.engine.ports import Transaction
 from resolute.engine.replicas import replicas_of_deployments
@@ -164,8 +165,8 @@ def get_deployment_stats(
 # ---------------------------------------------------------------------------------------------------------- shared
 
 
-def _source(body: wire.DeploymentSource) -> engine.SourceSpec:
-    return engine.SourceSpec(model=body.model, checkpoint_uuid=body.checkpoint_uuid, model_uri=body.model_uri)
+def _source(body: wire.DeploymentSource) -> SourceSpec:
+    return SourceSpec(model=body.model, checkpoint_uuid=body.checkpoint_uuid, model_uri=body.model_uri)
 
 
 def _serving(body: wire.DeploymentSource) -> Callable[[Serving], Serving]:

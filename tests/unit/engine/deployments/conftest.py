@@ -11,7 +11,7 @@ from resolute.domain.deployment import Deployment, Guard, Revision, Scaling, Ser
 from resolute.domain.replica import Replica
 from resolute.engine import deployments as engine
 from resolute.engine.allocations import mark_ready, set_proxy_address
-from resolute.engine.deployments import SourceSpec
+from resolute.engine.deployments_models import SourceSpec
 from resolute.engine.replicas import replicas_of_deployments
 from resolute.engine.rollouts import Rollouts
 from resolute.serving.router.fake import FakeRouter

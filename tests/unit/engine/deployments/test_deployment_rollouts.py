@@ -11,6 +11,7 @@ from resolute.domain.log import LogLine, LogStream
 from resolute.domain.rollout import Changes
 from resolute.domain.task import TaskType
 from resolute.engine import deployments as engine
+from resolute.engine.deployments_models import SourceSpec
 from resolute.engine.rollouts import Rollouts
 from resolute.serving.router.fake import FakeRouter
 
@@ -103,7 +104,7 @@ def test_what_can_never_run_is_refused_before_anything_is_written(stage: Any, se
 )
 def test_a_source_that_is_not_there_is_refused(stage: Any, given: Any, error: type[Exception], sentence: str) -> None:
     with pytest.raises(error, match=sentence):
-        stage.create(source=engine.SourceSpec(**given))
+        stage.create(source=SourceSpec(**given))
 
 
 def test_a_taken_name_is_refused_unless_it_is_to_be_replaced(stage: Any) -> None:
@@ -163,7 +164,7 @@ def test_a_canary_is_split_promoted_and_rolled_back(stage: Any) -> None:
     engine.start_canary(stage.platform, "echo", 30, stage.source(), same)
     stage.settle()
     canary = stage.split()
-    engine.start_canary(stage.platform, "echo", 60, engine.SourceSpec(), same)
+    engine.start_canary(stage.platform, "echo", 60, SourceSpec(), same)
     stage.settle()
     more = stage.split()
     engine.promote_canary(stage.platform, "echo")
@@ -252,8 +253,8 @@ def test_a_shadow_is_routed_beside_the_split_and_can_end(stage: Any) -> None:
     [
         (lambda p, s: engine.promote_canary(p, "echo"), "has no canary to promote"),
         (lambda p, s: engine.roll_back(p, "echo"), "no earlier revision"),
-        (lambda p, s: engine.start_canary(p, "echo", 10, engine.SourceSpec(), same), "has no canary"),
-        (lambda p, s: engine.start_shadow(p, "echo", 10, engine.SourceSpec(), same), "has no shadow"),
+        (lambda p, s: engine.start_canary(p, "echo", 10, SourceSpec(), same), "has no canary"),
+        (lambda p, s: engine.start_shadow(p, "echo", 10, SourceSpec(), same), "has no shadow"),
         (lambda p, s: engine.stop_shadow(p, "echo"), "has no shadow"),
         (lambda p, s: engine.pin_revision(p, "echo", 9), "has no revision 9. There are: 1"),
         (lambda p, s: engine.promote_canary(p, "nope"), "deployment not found: nope. There are: echo"),
