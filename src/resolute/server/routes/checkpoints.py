@@ -1,5 +1,7 @@
 """Checkpoints: reported by trials, listed, downloaded, deleted."""
 
+import mimetypes
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
 
@@ -7,11 +9,11 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
-from resolute.domain.errors import CheckpointDamaged, IllegalTransition
+from resolute.domain.errors import CheckpointDamaged, IllegalTransition, NotFound
 from resolute.domain.retention import RetentionPolicy
 from resolute.engine import collection
 from resolute.engine.platform import Platform
-from resolute.engine.ports import CheckpointQuery
+from resolute.engine.ports import Blobs, CheckpointQuery
 from resolute.engine.reports import report_checkpoint as record_checkpoint
 from resolute.server.archives import FORMATS
 from resolute.server.auth import Caller, PlatformOf, Principal
@@ -36,6 +38,7 @@ _SORT_FIELDS = {
     enums.CheckpointSortBy.STATE: "state",
     enums.CheckpointSortBy.SEARCHER_METRIC: "searcher_metric",
 }
+_NAMED = 12
 _READABLE = (CheckpointState.COMPLETED, CheckpointState.PARTIALLY_DELETED)
 
 
@@ -127,11 +130,7 @@ def get_trial_metrics_by_checkpoint(checkpoint_uuid: str, platform: PlatformOf) 
 )
 def download_checkpoint(checkpoint_uuid: str, request: Request, platform: PlatformOf) -> StreamingResponse:
     """Its files as one archive: tar.gz, or tar or zip by the Accept header."""
-    with platform.store.read() as tx:
-        checkpoint = tx.checkpoints.get(checkpoint_uuid)
-    if checkpoint.state not in _READABLE:
-        raise IllegalTransition(f"Checkpoint {checkpoint_uuid} is {checkpoint.state}; its files cannot be downloaded.")
-    blobs = platform.blobs(checkpoint.storage or platform.config.checkpoint_storage)
+    checkpoint, blobs = _opened(platform, checkpoint_uuid)
     files = blobs.files(checkpoint_uuid)
     if not files and any(checkpoint.resources.values()):
         raise CheckpointDamaged(f"Checkpoint {checkpoint_uuid} has no files left in its storage.")
@@ -139,6 +138,41 @@ def download_checkpoint(checkpoint_uuid: str, request: Request, platform: Platfo
     suffix, pack = FORMATS[kind]
     headers = {"Content-Disposition": f'attachment; filename="{checkpoint_uuid}.{suffix}"'}
     return StreamingResponse(pack(blobs, checkpoint_uuid, files), media_type=kind, headers=headers)
+
+
+@router.get(
+    "/api/v1/checkpoints/{checkpoint_uuid}/file",
+    operation_id="GetCheckpointFile",
+    responses={200: {"content": {"application/octet-stream": {}}}},
+)
+def get_checkpoint_file(
+    checkpoint_uuid: str,
+    platform: PlatformOf,
+    path: Annotated[str, Query(description="As `resources` of the checkpoint names it.")],
+) -> StreamingResponse:
+    """One of its files, as it was stored."""
+    checkpoint, blobs = _opened(platform, checkpoint_uuid)
+    if path.endswith("/") or path not in checkpoint.resources:
+        raise NotFound(f"Checkpoint {checkpoint_uuid} has no file {path!r}. It has: {_some(checkpoint.resources)}.")
+    if path not in blobs.files(checkpoint_uuid):
+        raise CheckpointDamaged(f"File {path!r} of checkpoint {checkpoint_uuid} is no longer in its storage.")
+    kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
+    # A file of a checkpoint is data: no browser may run it as a page of ours.
+    headers = {"Content-Disposition": "attachment", "X-Content-Type-Options": "nosniff"}
+    return StreamingResponse(blobs.read(checkpoint_uuid, path), media_type=kind, headers=headers)
+
+
+def _opened(platform: Platform, checkpoint_uuid: str) -> tuple[Checkpoint, Blobs]:
+    with platform.store.read() as tx:
+        checkpoint = tx.checkpoints.get(checkpoint_uuid)
+    if checkpoint.state not in _READABLE:
+        raise IllegalTransition(f"Checkpoint {checkpoint_uuid} is {checkpoint.state}; its files cannot be downloaded.")
+    return checkpoint, platform.blobs(checkpoint.storage or platform.config.checkpoint_storage)
+
+
+def _some(resources: Mapping[str, int]) -> str:
+    names = sorted(path for path in resources if not path.endswith("/"))
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "") or "none"
 
 
 # ---------------------------------------------------------------------------------------------------------- change
