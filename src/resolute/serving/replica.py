@@ -29,6 +29,7 @@ from resolute.serving.worker_child import Nursery
 from resolute.serving.worker_process import WorkerProcess
 
 _log = logging.getLogger("resolute.serving")
+_LAST_PORT = 65535
 _REFUSED = 3
 """Exit code with `--fail-fast` when the model can never be served."""
 
@@ -44,6 +45,11 @@ class ReplicaSettings:
     ready_file: Path | None = None
     is_fail_fast: bool = False
     is_logging: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("port", "grpc_port"):
+            if not -1 <= getattr(self, name) <= _LAST_PORT or self.port < 0:
+                raise InvalidInput(f"{name} is {getattr(self, name)}; ports go from 0 (any free one) to {_LAST_PORT}.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -355,6 +355,7 @@ def test_the_server_itself_never_loads_what_models_need() -> None:
         (["--options", "[1]"], "must be a JSON object"),
         (["--workers", "0"], "workers is 0; at least one"),
         (["--max-batch-size", "0"], "max_batch_size is 0; it must be at least 1"),
+        (["--port", "99999"], "port is 99999; ports go from 0"),
         (["--load", "nothing"], "write module:function"),
         (["--name", "a/b"], "cannot be called 'a/b'"),
     ],
