@@ -81,6 +81,7 @@ class World(RuleBasedStateMachine):
     def rescale(self, least: int, more: int) -> None:
         scaling = replace(self.deployment.scaling, min_replicas=least, max_replicas=least + more)
         self.deployment = replace(self.deployment, scaling=scaling)
+        self.tick()
 
     # ---------------------------------------------------------------------------------------------- processes
 
@@ -97,10 +98,18 @@ class World(RuleBasedStateMachine):
         self.outcomes = {n: Outcome(requests=100, errors=errors if n % 2 else 0) for n in self.revisions}
 
     @precondition(lambda self: self.replicas)
-    @rule(data=st.data())
-    def process_moves(self, data: st.DataObject) -> None:
-        task_id = data.draw(st.sampled_from(sorted(self.replicas)))
-        self._move(task_id, crashes=data.draw(st.booleans()))
+    @rule(which=st.integers(0, 9), crashes=st.booleans())
+    def process_moves(self, which: int, crashes: bool) -> None:
+        self._move(sorted(self.replicas)[which % len(self.replicas)], crashes=crashes)
+
+    @precondition(lambda self: self.replicas)
+    @rule(which=st.integers(0, 9))
+    def processes_do_as_told_but_one(self, which: int) -> None:
+        self.tick()
+        names = sorted(self.replicas)
+        for number, task_id in enumerate(names):
+            self._move(task_id, crashes=number == which)
+        self.tick()
 
     def _move(self, task_id: str, *, crashes: bool) -> None:
         replica = self.replicas[task_id]
@@ -150,7 +159,9 @@ class World(RuleBasedStateMachine):
             is_late = self.now - replica.since > timedelta(seconds=90)
             assert task_id not in self.routed or is_late, "stopped while the router sends to it"
         if after.stable != self.deployment.stable:
-            assert ready, "traffic moved to a revision that does not answer"
+            old = [r for r in self.replicas.values() if r.is_ready and r.revision == self.deployment.stable]
+            needed = min(len(old), after.scaling.max_replicas)
+            assert len(ready) >= max(1, needed), "traffic moved to a revision that cannot carry it"
         assert len(leaving) == len(changes.drain) + len(changes.stop) + len(changes.kill)
 
     def _apply(self, changes: Changes) -> None:
@@ -216,4 +227,4 @@ class World(RuleBasedStateMachine):
 
 
 TestRollouts = World.TestCase
-TestRollouts.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestRollouts.settings = settings(max_examples=150, stateful_step_count=50, deadline=None)
