@@ -37,10 +37,13 @@ from resolute.engine.trial_flow import Flow
 log = logging.getLogger(__name__)
 
 BUSY_WAIT_S = 0.05
-"""While replicas come or go."""
+"""While replicas start or leave: nothing else tells when they are ready, or drained."""
+PAUSE_WAIT_S = 0.25
+"""While one waits to be restarted."""
 IDLE_WAIT_S = 1.0
 GUARD_WINDOW = timedelta(minutes=10)
 LONGEST_WAIT_S = 600.0
+_MOVING = frozenset({ReplicaState.STARTING, ReplicaState.DRAINING, ReplicaState.STOPPING})
 
 
 class Router(Protocol):
@@ -84,8 +87,8 @@ class RolloutLoop:
         ]
 
     def start(self) -> None:
-        for topic in ("deployments", "queue"):
-            self._platform.bus.subscribe(topic, self._wake.set)
+        self._platform.bus.subscribe("deployments", self._wake.set)
+        self._platform.bus.subscribe("queue", self._wake_if_needed)
         for thread in self._threads:
             thread.start()
 
@@ -98,12 +101,17 @@ class RolloutLoop:
             thread.join(timeout=10)
         self._rollouts.close()
 
+    def _wake_if_needed(self) -> None:
+        """Trials come and go all the time; without deployments that is no news here."""
+        if self._has_deployments.is_set():
+            self._wake.set()
+
     def _run(self) -> None:
         while not self._stopping.is_set():
-            is_busy = True
+            wait_s = BUSY_WAIT_S
             self._wake.clear()
             try:
-                is_busy, count = self._rollouts.pass_once()
+                wait_s, count = self._rollouts.pass_once()
                 if count:
                     self._has_deployments.set()
                 else:
@@ -114,7 +122,7 @@ class RolloutLoop:
             except Exception:
                 log.exception("a pass over the deployments failed; it goes on")
                 self._stopping.wait(0.5)
-            self._wake.wait(BUSY_WAIT_S if is_busy else IDLE_WAIT_S)
+            self._wake.wait(wait_s)
 
     def _listen(self) -> None:
         """Counts come in every second, and at once when a request waits for a replica."""
@@ -146,22 +154,21 @@ class Rollouts:
     def close(self) -> None:
         self._sources.close()
 
-    def pass_once(self) -> tuple[bool, int]:
-        """(whether something is coming or going, how many deployments there are)."""
+    def pass_once(self) -> tuple[float, int]:
+        """(seconds until the next one is due, how many deployments there are)."""
         snapshots = self._load()
         if not snapshots and not (self._table and self._table.deployments):
-            return False, 0
+            return IDLE_WAIT_S, 0
         self._router.ensure()
         self._platform.traffic.router_url = self._router.url
         self._platform.traffic.forward_token = self._router.forward_token
-        is_busy = False
+        has_changed = False
         for snapshot in snapshots:
             changes = self._decide(snapshot)
-            is_busy |= self._apply(snapshot, changes)
+            has_changed |= self._apply(snapshot, changes)
         after = self._load()
         self._publish(after)
-        is_busy |= any(r.state is not ReplicaState.READY for each in after for r in each.replicas)
-        return is_busy, len(after)
+        return BUSY_WAIT_S if has_changed else _pause([r.state for each in after for r in each.replicas]), len(after)
 
     def _load(self) -> list[Snapshot]:
         with self._platform.store.read() as tx:
@@ -256,6 +263,13 @@ class Rollouts:
             return
         self._table = replace(table, version=before.version + 1)
         self._router.publish(self._table)
+
+
+def _pause(states: Sequence[ReplicaState]) -> float:
+    """One that waits for slots is no reason to hurry: the queue says when it starts."""
+    if any(state in _MOVING for state in states):
+        return BUSY_WAIT_S
+    return PAUSE_WAIT_S if ReplicaState.RESTARTING in states else IDLE_WAIT_S
 
 
 def _snapshot(tx: Transaction, deployment: Deployment, replicas: Sequence[Replica]) -> Snapshot:

@@ -227,4 +227,4 @@ class World(RuleBasedStateMachine):
 
 
 TestRollouts = World.TestCase
-TestRollouts.settings = settings(max_examples=150, stateful_step_count=50, deadline=None)
+TestRollouts.settings = settings(max_examples=100, stateful_step_count=50, deadline=None)

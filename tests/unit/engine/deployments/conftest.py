@@ -13,7 +13,7 @@ from resolute.engine import deployments as engine
 from resolute.engine.allocations import mark_ready, set_proxy_address
 from resolute.engine.deployments_models import SourceSpec
 from resolute.engine.replicas import replicas_of_deployments
-from resolute.engine.rollouts import Rollouts
+from resolute.engine.rollouts import IDLE_WAIT_S, Rollouts
 from resolute.serving.router.fake import FakeRouter
 
 
@@ -59,11 +59,11 @@ class Stage:
     def settle(self, at_least: int = 3) -> None:
         """Turn until nothing comes or goes, a second each; model servers get ready as soon as they run."""
         for turn in range(15):
-            is_busy, _ = self.rollouts.pass_once()
+            wait_s, _ = self.rollouts.pass_once()
             self.turn()
             self.get_ready()
             self.world.clock.forward(1)
-            if turn >= at_least and not is_busy:
+            if turn >= at_least and wait_s == IDLE_WAIT_S:
                 return
 
     def get_ready(self) -> None:

@@ -12,7 +12,7 @@ from resolute.domain.rollout import Changes
 from resolute.domain.task import TaskType
 from resolute.engine import deployments as engine
 from resolute.engine.deployments_models import SourceSpec
-from resolute.engine.rollouts import Rollouts
+from resolute.engine.rollouts import BUSY_WAIT_S, IDLE_WAIT_S, Rollouts
 from resolute.serving.router.fake import FakeRouter
 
 
@@ -399,6 +399,18 @@ def test_the_next_master_finds_everything_as_it_was(stage: Any) -> None:
 
     assert successor.tables == [table]
     assert stage.world.runner.running() == running
+
+
+def test_the_loop_hurries_only_while_something_moves(stage: Any) -> None:
+    stage.create(serving=Serving(slots=2))
+    stage.create("queued", serving=Serving(slots=2))
+
+    starting, _ = stage.rollouts.pass_once()
+    stage.settle()
+    waiting_for_slots, _ = stage.rollouts.pass_once()
+
+    assert starting == BUSY_WAIT_S
+    assert waiting_for_slots == IDLE_WAIT_S
 
 
 # --------------------------------------------------------------------------------------------------------- leaving
