@@ -2,6 +2,7 @@
 
     with resolute.init() as run: ...         inside a training script
     resolute.client.create_experiment(...)   outside of it
+    resolute.Model(...).train(...)           from a trainer's file to an endpoint
 
 Public names load on first use, so that `import resolute` stays cheap.
 """
@@ -12,20 +13,27 @@ from typing import TYPE_CHECKING, Any
 from resolute.version import __version__
 
 if TYPE_CHECKING:
-    from resolute import accelerate, client, huggingface, keras, lightning, pytorch
+    from resolute import accelerate, client, huggingface, keras, lifecycle, lightning, pytorch
+    from resolute.client.lifecycle.model import Model
     from resolute.training.core import InvalidHparams, init
 
-_ATTRIBUTES = {"InvalidHparams": "resolute.training.core", "init": "resolute.training.core"}
-_MODULES = frozenset({"accelerate", "client", "huggingface", "keras", "lightning", "pytorch"})
+_ATTRIBUTES = {
+    "InvalidHparams": "resolute.training.core",
+    "Model": "resolute.client.lifecycle.model",
+    "init": "resolute.training.core",
+}
+_MODULES = frozenset({"accelerate", "client", "huggingface", "keras", "lifecycle", "lightning", "pytorch"})
 
 __all__ = [
     "InvalidHparams",
+    "Model",
     "__version__",
     "accelerate",
     "client",
     "huggingface",
     "init",
     "keras",
+    "lifecycle",
     "lightning",
     "pytorch",
 ]

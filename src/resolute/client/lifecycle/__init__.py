@@ -1,0 +1,1 @@
+"""`Model`: train, tune, deploy and roll out from Python. The public door is `resolute.lifecycle`."""

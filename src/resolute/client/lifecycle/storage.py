@@ -1,0 +1,96 @@
+"""Where models are kept: `<base>/<id>/trained|tuned|deploy/<32 hex>/`, in a folder or an object store."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from resolute.client.lifecycle.config import Config
+from resolute.domain.errors import InvalidInput, NotFound
+from resolute.store.blobs import ObjectBlobs, open_blobs
+
+MODEL_FILE = "model.json"
+TRAINED, TUNED, DEPLOY = "trained", "tuned", "deploy"
+
+
+class ModelStorage:
+    """Of one model. Opens nothing until something is asked."""
+
+    def __init__(self, config: Config, model_id: str) -> None:
+        self._config = config
+        self._model_id = model_id
+
+    @property
+    def base(self) -> str:
+        return f"{self._config.base_model_storage_uri}/{self._model_id}"
+
+    def uri(self, kind: str, token: str) -> str:
+        return f"{self.base}/{kind}/{token}"
+
+    def put(self, kind: str, token: str, folder: Path) -> str:
+        """Keep the files of `folder`; the address comes back."""
+        self._open(f"{self.base}/{kind}").upload(token, folder)
+        return self.uri(kind, token)
+
+    @contextmanager
+    def fetched(self, uri: str) -> Iterator[Path]:
+        """The files at `uri`, in a folder of this machine."""
+        path = local_path(uri)
+        if path is not None and path.is_dir():
+            yield path
+            return
+        parent, _, name = uri.rstrip("/").rpartition("/")
+        with tempfile.TemporaryDirectory(prefix="resolute-model-") as temporary:
+            target = Path(temporary)
+            if path is not None and path.is_file():
+                shutil.copy2(path, target / path.name)
+            elif path is not None:
+                raise NotFound(f"model_uri: there is nothing at {uri}. Give the folder or file of a saved model.")
+            else:
+                self._open(parent).download(name, target)
+            yield target
+
+    def write_json(self, uri: str, content: dict[str, Any]) -> None:
+        blobs, folder, name = self._file(uri)
+        blobs.write(folder, name, json.dumps(content, indent=2).encode())
+
+    def read_json(self, uri: str) -> dict[str, Any]:
+        blobs, folder, name = self._file(uri)
+        try:
+            content = json.loads(b"".join(blobs.read(folder, name)))
+        except ValueError as problem:
+            raise InvalidInput(f"{uri} is not the JSON of a model: {problem}.") from None
+        if not isinstance(content, dict):
+            raise InvalidInput(f"{uri} is not the JSON of a model: it holds a {type(content).__name__}.")
+        return content
+
+    def exists(self, uri: str) -> bool:
+        blobs, folder, name = self._file(uri)
+        return name in blobs.files(folder)
+
+    def _file(self, uri: str) -> tuple[ObjectBlobs, str, str]:
+        parent, _, name = uri.rpartition("/")
+        root, _, folder = parent.rpartition("/")
+        return self._open(root or "/"), folder, name
+
+    def _open(self, uri: str) -> ObjectBlobs:
+        path = local_path(uri)
+        if path is not None:
+            return open_blobs({"type": "directory", "container_path": str(path)})
+        bucket, _, prefix = uri.removeprefix("s3://").partition("/")
+        return open_blobs(self._config.storage_config_provider.storage(bucket, prefix))
+
+
+def local_path(uri: str) -> Path | None:
+    """The folder or file that `uri` names; None for one in an object store."""
+    scheme, separator, rest = uri.partition("://")
+    if not separator:
+        return Path(uri).expanduser().absolute()
+    if scheme == "file":
+        return Path(rest)
+    if scheme == "s3":
+        return None
+    raise InvalidInput(f"{uri} cannot be opened. Give a folder, or an address that begins with s3://.")

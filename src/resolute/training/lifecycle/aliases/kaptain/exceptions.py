@@ -1,0 +1,27 @@
+"""What can go wrong."""
+
+from resolute.lifecycle import (
+    ImageBuildException,
+    InvalidModelProperty,
+    ModelAlreadyExistsException,
+    ModelDeploymentException,
+    ModelValidationException,
+    UndefinedModelProperty,
+    UnsupportedAlgorithmException,
+    UnsupportedMetricsTypeException,
+    UnsupportedModelDeploymentException,
+    WorkloadDeploymentError,
+)
+
+__all__ = [
+    "ImageBuildException",
+    "InvalidModelProperty",
+    "ModelAlreadyExistsException",
+    "ModelDeploymentException",
+    "ModelValidationException",
+    "UndefinedModelProperty",
+    "UnsupportedAlgorithmException",
+    "UnsupportedMetricsTypeException",
+    "UnsupportedModelDeploymentException",
+    "WorkloadDeploymentError",
+]

@@ -1,0 +1,5 @@
+"""Ways to search."""
+
+from resolute.lifecycle import Algorithm
+
+__all__ = ["Algorithm"]

@@ -1,0 +1,5 @@
+"""What a model is written in."""
+
+from resolute.lifecycle import ModelFramework
+
+__all__ = ["ModelFramework"]

@@ -1,0 +1,5 @@
+"""The model."""
+
+from resolute.lifecycle import Model
+
+__all__ = ["Model"]

@@ -1,0 +1,5 @@
+"""Metrics of a run."""
+
+from resolute.training.lifecycle.metadata import MetadataUtil
+
+__all__ = ["MetadataUtil"]

@@ -1,0 +1,5 @@
+"""Models that a run has trained."""
+
+from resolute.training.lifecycle.export import ModelExportUtil
+
+__all__ = ["ModelExportUtil"]
