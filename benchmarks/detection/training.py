@@ -53,11 +53,26 @@ class Setting:
 
 def detector(setting: Setting, size: int = 800) -> FasterRCNN:
     """`scratch`: trainable batch norm, every layer trained. `frozen`: frozen batch norm, three stages trained."""
+    model = _untrained(nn.BatchNorm2d, 5, size)
+    if not setting.frozen:
+        return model
+    # A frozen norm needs statistics, or activations overflow: two batches give them, as pretraining would.
+    with torch.no_grad():
+        for images, _ in data(4, batches=2):
+            model.backbone(torch.nn.functional.interpolate(images.float() / 128 - 1, size=(size, size)))
+    frozen = _untrained(FrozenBatchNorm2d, 3, size)
+    frozen.load_state_dict({k: v for k, v in model.state_dict().items() if "num_batches" not in k})
+    return frozen
+
+
+def _untrained(norm: type[nn.Module], trainable_layers: int, size: int) -> FasterRCNN:
     torch.manual_seed(0)
-    body = resnet50(weights=None, norm_layer=FrozenBatchNorm2d if setting.frozen else nn.BatchNorm2d)
-    extractor = _resnet_fpn_extractor(body, trainable_layers=3 if setting.frozen else 5)
-    model = FasterRCNN(extractor, num_classes=CLASSES, min_size=size, max_size=1333)
-    return model.cuda().train()
+    body = resnet50(weights=None, norm_layer=norm)
+    for module in body.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.momentum = 0.5
+    extractor = _resnet_fpn_extractor(body, trainable_layers=trainable_layers)
+    return FasterRCNN(extractor, num_classes=CLASSES, min_size=size, max_size=1333).cuda().train()
 
 
 def data(batch: int, batches: int = 4) -> list[tuple[Tensor, PaddedTargets]]:
@@ -114,8 +129,8 @@ def our_loop(setting: Setting, *, compile: bool = True, cuda_graphs: bool = True
     return lambda index: step(*batches[index % len(batches)])
 
 
-def rate(step: Step, batch: int, *, steps: int, warm_up: int) -> tuple[float, float]:
-    """Median images per second over steps timed by events, and the peak of memory in GiB."""
+def rate(step: Step, batch: int, *, steps: int, warm_up: int) -> tuple[float, float, Any]:
+    """Median images per second over steps timed by events, the peak of memory in GiB, and what the last step said."""
     torch.cuda.reset_peak_memory_stats()
     for index in range(warm_up):
         step(index)
@@ -123,11 +138,11 @@ def rate(step: Step, batch: int, *, steps: int, warm_up: int) -> tuple[float, fl
     marks = [torch.cuda.Event(enable_timing=True) for _ in range(steps + 1)]
     marks[0].record()
     for index in range(steps):
-        step(index)
+        last = step(index)
         marks[index + 1].record()
     torch.cuda.synchronize()
     times = [a.elapsed_time(b) for a, b in pairwise(marks)]
-    return batch / statistics.median(times) * 1000, torch.cuda.max_memory_allocated() / 2**30
+    return batch / statistics.median(times) * 1000, torch.cuda.max_memory_allocated() / 2**30, last
 
 
 def measure(name: str, build: Callable[[], Step], setting: Setting, *, steps: int, warm_up: int = 6) -> dict[str, Any]:
@@ -135,7 +150,8 @@ def measure(name: str, build: Callable[[], Step], setting: Setting, *, steps: in
     torch._dynamo.reset()
     began = time.perf_counter()
     try:
-        images_per_s, memory = rate(build(), setting.batch, steps=steps, warm_up=warm_up)
+        images_per_s, memory, last = rate(build(), setting.batch, steps=steps, warm_up=warm_up)
+        loss = float(sum(last.values())) if isinstance(last, dict) else float(last)
     except Exception as error:  # one variant that fails must not cost the others their lease
         row = {"setting": setting.name, "batch": setting.batch, "what": name, "error": repr(error)[:600]}
         print(json.dumps(row), flush=True)
@@ -146,6 +162,7 @@ def measure(name: str, build: Callable[[], Step], setting: Setting, *, steps: in
         "what": name,
         "img_per_s": round(images_per_s, 1),
         "memory_gib": round(memory, 1),
+        "loss": round(loss, 3),
         "took_s": round(time.perf_counter() - began, 1),
     }
     print(json.dumps(row), flush=True)

@@ -1,10 +1,10 @@
 """Does the fast loop learn what torchvision's loop learns? Both train from scratch on the same synthetic tiles.
 
-    training_parity.py train torchvision|ours --seeds 0 1 --out FOLDER     on a GPU; writes one .npz for each seed
-    training_parity.py judge FOLDER                                        anywhere; AP by pycocotools, losses side by side
+    training_parity.py train SIDE --seeds 0 1 --out FOLDER    on a GPU: one .npz per seed
+    training_parity.py judge FOLDER                           anywhere: AP by pycocotools, losses
 
-torchvision runs in float32 as its reference does, ours in bfloat16 with everything on. Seeds differ in sampling and in
-the order of the data, so two seeds of one side tell how far apart equals may lie.
+SIDE is torchvision (float32, as its reference does it), torchvision_bf16, ours (bfloat16, everything on) or ours_fp32.
+Seeds differ in sampling and in the order of the data, so two seeds of one side tell how far apart equals may lie.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import contextlib
 import io
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,40 +26,40 @@ from torchvision.models.detection.backbone_utils import _resnet_fpn_extractor
 from resolute.vision.batched import PaddedTargets, TrainStep, batched
 
 TILE, SIZE, CLASSES, MOST, BATCH = 256, 320, 5, 8, 16
-TRAIN, VALIDATION, RATE, WARM_UP = 800, 250, 0.02, 100
+TRAIN, VALIDATION, RATE, WARM_UP = 800, 250, 0.01, 150
 
 
 def tiles(count: int, seed: int) -> tuple[Tensor, PaddedTargets]:
     """Noise with up to eight shapes each: disk, square, diamond, ring, cross; class = shape, colour at random."""
     generator = torch.Generator().manual_seed(seed)
-    grid = torch.arange(TILE).float()
     images = torch.rand(count, 3, TILE, TILE, generator=generator) * 0.35
-    boxes, valid = torch.zeros(count, MOST, 4), torch.zeros(count, MOST, dtype=torch.bool)
     labels = torch.randint(1, CLASSES + 1, (count, MOST), generator=generator)
-    shown = torch.randint(2, MOST + 1, (count,), generator=generator)
-    for image in range(count):
-        for slot in range(int(shown[image])):
-            radius = 9 + 22 * torch.rand((), generator=generator)
-            x, y = radius + (TILE - 2 * radius) * torch.rand(2, generator=generator)
-            across, down = ((grid - x) / radius)[None, :], ((grid - y) / radius)[:, None]
-            colour = 0.35 + 0.65 * torch.rand(3, 1, 1, generator=generator)
-            images[image] = torch.where(_shape(int(labels[image, slot]), across, down), colour, images[image])
-            boxes[image, slot] = torch.stack((x - radius, y - radius, x + radius, y + radius))
-            valid[image, slot] = True
-    return (images * 255).to(torch.uint8), PaddedTargets(boxes, labels, valid)
+    valid = torch.arange(MOST)[None] < torch.randint(2, MOST + 1, (count, 1), generator=generator)
+    radius = 9 + 22 * torch.rand(count, MOST, 1, generator=generator)
+    centre = radius + (TILE - 2 * radius) * torch.rand(count, MOST, 2, generator=generator)
+    colour = 0.35 + 0.65 * torch.rand(count, MOST, 3, 1, 1, generator=generator)
+    grid = torch.arange(TILE).float()
+    for slot in range(MOST):
+        across = ((grid - centre[:, slot, :1]) / radius[:, slot])[:, None, :]
+        down = ((grid - centre[:, slot, 1:]) / radius[:, slot])[:, :, None]
+        shape = _shape(labels[:, slot, None, None], across, down) & valid[:, slot, None, None]
+        images = torch.where(shape[:, None], colour[:, slot], images)
+    return (images * 255).to(torch.uint8), PaddedTargets(
+        torch.cat((centre - radius, centre + radius), -1), labels, valid
+    )
 
 
-def _shape(label: int, across: Tensor, down: Tensor) -> Tensor:
+def _shape(label: Tensor, across: Tensor, down: Tensor) -> Tensor:
     far = across**2 + down**2
     inside = (across.abs() <= 1) & (down.abs() <= 1)
-    shapes = {
-        1: far <= 1,
-        2: inside,
-        3: across.abs() + down.abs() <= 1,
-        4: (far <= 1) & (far >= 0.35),
-        5: inside & ((across.abs() < 0.3) | (down.abs() < 0.3)),
-    }
-    return shapes[label]
+    shapes = (
+        far <= 1,
+        inside,
+        across.abs() + down.abs() <= 1,
+        (far <= 1) & (far >= 0.35),
+        inside & ((across.abs() < 0.3) | (down.abs() < 0.3)),
+    )
+    return torch.stack([shape & (label == number) for number, shape in enumerate(shapes, start=1)]).any(dim=0)
 
 
 def train(side: str, seed: int, steps: int) -> dict[str, Any]:
@@ -68,7 +69,7 @@ def train(side: str, seed: int, steps: int) -> dict[str, Any]:
     model.cuda().train()
     torch.manual_seed(seed)
     images, targets = tiles(TRAIN, seed=1)
-    step = {"torchvision": _their_step, "ours": _our_step}[side](model)
+    step = SIDES[side](model)
     losses, began = [], time.perf_counter()
     for index, rows in enumerate(_order(seed, steps)):
         step.rate(_rate(index, steps))
@@ -93,6 +94,9 @@ def _order(seed: int, steps: int) -> Iterator[Tensor]:
 NAMES = ("loss_classifier", "loss_box_reg", "loss_objectness", "loss_rpn_box_reg")
 
 
+Run = Callable[[Tensor, PaddedTargets], dict[str, Tensor]]
+
+
 class _Loop:
     def __init__(
         self, optimizer: torch.optim.Optimizer, run: Callable[[Tensor, PaddedTargets], dict[str, Tensor]]
@@ -108,7 +112,7 @@ class _Loop:
         return torch.stack([losses[name].detach() for name in NAMES]).clone()
 
 
-def _their_step(model: FasterRCNN) -> _Loop:
+def _their_step(model: FasterRCNN, *, amp: bool = False) -> _Loop:
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE, momentum=0.9, weight_decay=1e-4)
 
     def run(images: Tensor, targets: PaddedTargets) -> dict[str, Tensor]:
@@ -124,10 +128,18 @@ def _their_step(model: FasterRCNN) -> _Loop:
     return _Loop(optimizer, run)
 
 
-def _our_step(model: FasterRCNN) -> _Loop:
+def _our_step(model: FasterRCNN, *, amp: torch.dtype | None = torch.bfloat16) -> _Loop:
     torch.backends.cudnn.benchmark = True
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE, momentum=0.9, weight_decay=1e-4, fused=True)
-    return _Loop(optimizer, TrainStep(batched(model, max_targets=MOST), optimizer))
+    return _Loop(optimizer, TrainStep(batched(model, max_targets=MOST), optimizer, amp=amp))
+
+
+SIDES: dict[str, Callable[[FasterRCNN], _Loop]] = {
+    "torchvision": _their_step,
+    "torchvision_bf16": partial(_their_step, amp=True),
+    "ours": _our_step,
+    "ours_fp32": partial(_our_step, amp=None),
+}
 
 
 @torch.no_grad()
@@ -155,13 +167,12 @@ def judge(folder: Path) -> None:
         held = np.load(file)
         ap = _average_precision(held["truth"], held["found"])
         curves.setdefault(file.stem.split("-")[0], []).append(held["losses"])
-        print(
-            f"{file.stem:16} AP {100 * ap[0]:5.1f}  AP50 {100 * ap[1]:5.1f}  last 100 losses {held['losses'][-100:].mean(0)}"
-        )
+        last = held["losses"][-100:].mean(0).round(4)
+        print(f"{file.stem:16} AP {100 * ap[0]:5.1f}  AP50 {100 * ap[1]:5.1f}  last 100 losses {last}")
     print("mean loss in windows of 50 steps, over seeds (total of the four)")
     for side, runs in curves.items():
         total = np.stack(runs).sum(-1).mean(0)
-        print(f"{side:12}", np.array([w.mean() for w in np.split(total, len(total) // 50)]).round(3))
+        print(f"{side:12}", np.array([w.mean() for w in np.array_split(total, max(1, len(total) // 50))]).round(3))
 
 
 def _average_precision(truth: np.ndarray[Any, Any], found: np.ndarray[Any, Any]) -> tuple[float, float]:
@@ -201,7 +212,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     training = commands.add_parser("train")
-    training.add_argument("side", choices=["torchvision", "ours"])
+    training.add_argument("side", choices=list(SIDES))
     training.add_argument("--seeds", nargs="+", type=int, default=[0])
     training.add_argument("--steps", type=int, default=500)
     training.add_argument("--out", type=Path, required=True)
@@ -211,10 +222,11 @@ def main() -> None:
     if arguments.command == "judge":
         judge(arguments.folder)
         return
+    torch.set_num_threads(2)  # several sides may run beside one another on one machine
+    arguments.out.mkdir(parents=True, exist_ok=True)
     for seed in arguments.seeds:
-        np.savez_compressed(
-            arguments.out / f"{arguments.side}-{seed}.npz", **train(arguments.side, seed, arguments.steps)
-        )
+        outcome = train(arguments.side, seed, arguments.steps)
+        np.savez_compressed(arguments.out / f"{arguments.side}-{seed}.npz", **outcome)
 
 
 if __name__ == "__main__":

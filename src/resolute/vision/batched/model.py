@@ -106,10 +106,10 @@ class BatchedFasterRCNN(nn.Module):
         before = (images.shape[-2], images.shape[-1])
         size = self._image_size or trunk.resized(self.transform, before)
         targets = _scaled(targets, before, size)
-        with _Aside(images) as aside:
-            anchors = sample_anchors(self.rpn, self.pyramid_of(images, size), targets, self._priority)
-        maps = list(self.features(images, size).values())
         pyramid = self.pyramid_of(images, size)
+        with _Aside(images) as aside:
+            anchors = sample_anchors(self.rpn, pyramid, targets, self._priority)
+        maps = list(self.features(images, size).values())
         with torch.no_grad():
             objectness, deltas = predict_densely(self.rpn.head, maps)
         with torch.autocast(images.device.type, enabled=False):

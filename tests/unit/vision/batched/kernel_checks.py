@@ -12,6 +12,7 @@ from resolute.vision.batched.pyramid import Pyramid, build_pyramid, level_of
 
 DEVICE = sys.argv[1] if len(sys.argv) > 1 else "cpu"
 SIZE, CHANNELS = 64, 16
+CROWD = 80 if DEVICE == "cpu" else 1500  # the interpreter is slow
 
 
 def boxes(*shape: int, size: float = SIZE) -> Tensor:
@@ -44,14 +45,14 @@ def check_matching() -> None:
 
 
 def check_suppression() -> None:
-    crowd, valid = boxes(2, 80), torch.rand(2, 80).to(DEVICE) > 0.1
-    group = torch.randint(0, 3, (2, 80)).to(DEVICE)
+    crowd, valid = boxes(2, CROWD), torch.rand(2, CROWD).to(DEVICE) > 0.1
+    group = torch.randint(0, 3, (2, CROWD)).to(DEVICE)
     for groups in (None, group):
         ours = kernels.suppress(crowd, valid, 0.5, groups)
         for row in range(2):
             index = torch.where(valid[row])[0]
             ids = torch.zeros_like(index) if groups is None else groups[row][index]
-            scores = torch.linspace(1, 0, 80).to(DEVICE)[index]
+            scores = torch.linspace(1, 0, CROWD).to(DEVICE)[index]
             expected = index[batched_nms(crowd[row][index], scores, ids, 0.5)].sort().values
             assert torch.equal(torch.where(ours[row])[0], expected)
             plain = nms._kept_plain(crowd[row], valid[row], 0.5, None if groups is None else groups[row])

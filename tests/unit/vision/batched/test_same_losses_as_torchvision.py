@@ -5,8 +5,10 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+import torch
 from torch import Tensor
 from torchvision.models.detection import FasterRCNN
+from torchvision.models.detection.rpn import RPNHead
 
 from resolute.vision.batched import batched, first_come, pad_targets
 
@@ -39,3 +41,21 @@ def test_losses_and_gradients_are_those_of_torchvision(detector: Detector, batch
     theirs = losses_and_gradients(reference, list(images), targets)
 
     assert_same(ours, theirs)
+
+
+def test_a_head_of_two_convolutions_trains_through_its_dense_pass(detector: Detector, batch: Batch) -> None:
+    torch.manual_seed(4)
+    reference = detector(rpn_head=RPNHead(256, 3, conv_depth=2))
+    model = batched(deepcopy(reference), max_targets=9, compile=False, priority=first_come)
+    images, targets = batch()
+
+    assert_same(losses_and_gradients(model, images, targets), losses_and_gradients(reference, list(images), targets))
+
+
+def test_tiles_that_are_not_square_are_resized_and_padded_alike(detector: Detector, batch: Batch) -> None:
+    reference = detector()
+    model = batched(deepcopy(reference), max_targets=9, compile=False, priority=first_come)
+    images, targets = batch()
+    images = torch.nn.functional.pad(images, (0, 22, 0, 0))
+
+    assert_same(losses_and_gradients(model, images, targets), losses_and_gradients(reference, list(images), targets))
