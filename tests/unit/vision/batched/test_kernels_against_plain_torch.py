@@ -11,7 +11,6 @@ import pytest
 CHECKS = Path(__file__).with_name("kernel_checks.py")
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(find_spec("triton") is None, reason="Triton is not installed")
 def test_every_kernel_agrees_with_its_plain_torch_form() -> None:
     environment = os.environ | {"TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
