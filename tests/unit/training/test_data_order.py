@@ -3,9 +3,8 @@
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch.utils.data import Dataset
 
-from resolute.training.pytorch.data import DataLoader, GlobalBatches, Position, TrainingData, next_chunk, share_of
+from resolute.training.pytorch.data import GlobalBatches, Position, next_chunk, share_of
 
 
 def epoch_of(length: int, batch: int, size: int, *, start: int = 0, seed: int = 3) -> list[list[list[int]]]:
@@ -90,41 +89,3 @@ def test_making_an_order_leaves_the_global_generator_alone() -> None:
     epoch_of(30, 8, 2)
 
     assert torch.equal(torch.get_rng_state(), before)
-
-
-class Backwards(Dataset[int]):
-    """Ten samples, last first, the odd ones twice."""
-
-    def __len__(self) -> int:
-        return 10
-
-    def __getitem__(self, index: int) -> int:
-        return index
-
-    def epoch_order(self, *, shuffle: bool, seed: int, epoch: int, global_batch_size: int) -> list[int]:
-        order = [*range(9, -1, -1), *range(1, 10, 2)]
-        return order[epoch:] + order[:epoch]
-
-
-def test_a_dataset_may_choose_its_own_order_and_ranks_share_it() -> None:
-    ranks = [
-        TrainingData(DataLoader(Backwards(), shuffle=True), global_batch_size=6, rank=rank, size=2, seed=1)
-        for rank in range(2)
-    ]
-
-    seen: list[int] = []
-    for batches in zip(*(data.epoch() for data in ranks), strict=True):
-        for batch, _ in batches:
-            seen += batch.tolist()
-
-    assert ranks[0].batches_per_epoch == 3
-    assert seen == Backwards().epoch_order(shuffle=True, seed=1, epoch=0, global_batch_size=6)
-
-
-def test_a_chosen_order_is_taken_up_where_it_was_left() -> None:
-    data = TrainingData(DataLoader(Backwards(), shuffle=True), global_batch_size=4, rank=0, size=1, seed=1)
-    data.position = Position(epoch=1, samples=8)
-
-    seen = [index for batch, _ in data.epoch() for index in batch.tolist()]
-
-    assert seen == Backwards().epoch_order(shuffle=True, seed=1, epoch=1, global_batch_size=4)[8:]

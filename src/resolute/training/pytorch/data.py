@@ -8,7 +8,7 @@ ranks, takes up at the exact sample, with none lost and none repeated.
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 import torch
@@ -43,17 +43,6 @@ class DataLoader:
             "pin_memory": pin_memory,
             **options,
         }
-
-
-@runtime_checkable
-class Ordered(Protocol):
-    """A power that a dataset may have: choosing the order of its own samples.
-
-    For shards that are read one after another, images of one shape in a batch, or rare classes seen more often. The
-    order must depend on nothing but the arguments, and its length must be the same for every epoch.
-    """
-
-    def epoch_order(self, *, shuffle: bool, seed: int, epoch: int, global_batch_size: int) -> Sequence[int]: ...
 
 
 @dataclass(slots=True)
@@ -102,10 +91,8 @@ class GlobalBatches:
         seed: int,
         drop_last: bool,
         with_seeds: bool = False,
-        ordered: Ordered | None = None,
     ) -> None:
         self.length = length
-        self.ordered = ordered
         self.global_batch_size = global_batch_size
         self.rank, self.size = rank, size
         self.shuffle, self.seed, self.drop_last = shuffle, seed, drop_last
@@ -114,22 +101,13 @@ class GlobalBatches:
 
     def __iter__(self) -> Iterator[list[Any]]:
         epoch, at = self.position.epoch, self.position.samples
-        order = self._order(epoch)
+        order = epoch_order(self.length, shuffle=self.shuffle, seed=self.seed, epoch=epoch)
         salt = _mix(self.seed, epoch + 1_000_003)
         while count := self.chunk_at(at):
             start, end = share_of(count, self.rank, self.size)
             indices = order[at + start : at + end].tolist()
             yield [(index, (salt + index) % 2**63) for index in indices] if self.with_seeds else indices
             at += count
-
-    def _order(self, epoch: int) -> torch.Tensor:
-        if self.ordered is None:
-            return epoch_order(self.length, shuffle=self.shuffle, seed=self.seed, epoch=epoch)
-        return torch.as_tensor(
-            self.ordered.epoch_order(
-                shuffle=self.shuffle, seed=self.seed, epoch=epoch, global_batch_size=self.global_batch_size
-            )
-        )
 
     def chunk_at(self, at: int) -> int:
         return next_chunk(self.length, at, self.global_batch_size, self.size, drop_last=self.drop_last)
@@ -167,8 +145,7 @@ class TrainingData:
             self._loader: Any = loader if isinstance(loader, TorchDataLoader) else self._iterable_loader()
             self.global_batch_size = global_batch_size
             return
-        ordered = self._source.dataset if isinstance(self._source.dataset, Ordered) else None
-        length = _epoch_length(self._source, seed, global_batch_size)
+        length = len(self._source.dataset)  # type: ignore[arg-type]
         self._sampler = GlobalBatches(
             length,
             global_batch_size=global_batch_size,
@@ -178,7 +155,6 @@ class TrainingData:
             seed=seed,
             drop_last=self._source.drop_last,
             with_seeds=self._source.options["num_workers"] > 0,
-            ordered=ordered,
         )
         _check_length(length, size, self._sampler)
         self._loader = TorchDataLoader(
@@ -289,15 +265,6 @@ def _as_source(loader: Any) -> DataLoader:
         drop_last=loader.drop_last,
         **options,
     )
-
-
-def _epoch_length(source: DataLoader, seed: int, global_batch_size: int) -> int:
-    if isinstance(source.dataset, Ordered):
-        order = source.dataset.epoch_order(
-            shuffle=source.shuffle, seed=seed, epoch=0, global_batch_size=global_batch_size
-        )
-        return len(order)
-    return len(source.dataset)  # type: ignore[arg-type]
 
 
 def _check_length(length: int, size: int, sampler: GlobalBatches) -> None:
