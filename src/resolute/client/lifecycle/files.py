@@ -106,6 +106,16 @@ def add_serving(target: Path, document: dict[str, Any], files: dict[str, Path]) 
         (target / SERVING_FILE).write_text(json.dumps(document, indent=2))
 
 
+def digest_of(folder: Path) -> str:
+    """32 hex digits, equal for equal files: the same model put together twice lies in one place."""
+    digest = hashlib.sha256()
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(f"\0{file.relative_to(folder).as_posix()}\0".encode())
+        with file.open("rb") as content:
+            digest.update(hashlib.file_digest(content, "sha256").digest())
+    return digest.hexdigest()[:32]
+
+
 def inside(key: str, path: str) -> PurePosixPath:
     """`path` as a name below the base folder; raises InvalidModelProperty for one that leads out of it."""
     name = PurePosixPath(os.path.normpath(path))

@@ -105,7 +105,7 @@ def _connected(client: Client | None) -> Client:
 
 
 def _of_phase(phase: str, client: Client | None) -> list[Experiment]:
-    found = _connected(client).list_experiments(labels=[SECTION, phase])
+    found = _connected(client).list_experiments(labels=[SECTION, phase], archived=False)
     return [each for each in found if {SECTION, phase} <= set(each.labels)]
 
 

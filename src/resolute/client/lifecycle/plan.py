@@ -16,6 +16,7 @@ from resolute.client.lifecycle.quantity import Resources
 Json = dict[str, Any]
 RUNNER = "resolute.training.lifecycle.runner"
 _LAUNCHER = "resolute.launch.torch_distributed"
+_MONTH_S = 30 * 86_400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,4 +163,6 @@ def tuning_config(work: Work, search: Search) -> Json:
     config = work.config(search.searcher(), search.hyperparameters())
     # Only the best trial's model is of use afterwards.
     kept = {"save_experiment_best": 1, "save_trial_best": 0, "save_trial_latest": 0}
-    return {**config, "checkpoint_storage": kept}
+    # A trial that reaches the goal still has to end and export its model, however long that takes.
+    patience = {"preemption_timeout": _MONTH_S} if search.goal.value is not None else {}
+    return {**config, "checkpoint_storage": kept, **patience}

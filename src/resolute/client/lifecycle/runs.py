@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from resolute.client.checkpoint import Checkpoint
 from resolute.client.experiment import Experiment
 from resolute.client.lifecycle.capacity import Capacity, check_count, slots_of
 from resolute.client.lifecycle.config import Config
@@ -79,7 +80,7 @@ class Runs:
 
     def tune(self, wanted: Search, demand: Demand, *, is_archived: bool) -> bool:
         search, told = wanted.fitted()
-        search = search.with_parallel(self._parallel(search.parallel_trials, demand))
+        search = search.with_parallel(self._parallel(min(search.parallel_trials, search.trials), demand))
         if told:
             self._voice.say(f"WARNING: {told}")
         token = uuid.uuid4().hex
@@ -100,13 +101,15 @@ class Runs:
         if not newest:
             self._voice.say(f"WARNING: {_NOTHING_EXPORTED}")
             return
-        saved = keep(self._config.client, self._storage, self._definition, newest[0], kind=TRAINED, token=token)
-        self._record.saved.append(saved)
-        if values := metrics_of(newest[0]):
-            self._record.log_metrics(values, "validation", None)
+        self._keep(newest[0], kind=TRAINED, token=token)
 
     def _keep_best(self, experiment: Experiment, search: Search, token: str) -> bool:
-        best = best_of(experiment.trials(), search.goal)
+        """The best model counts, not the best moment: a trial may have been better before it ended."""
+        checkpoint = experiment.top_checkpoint()
+        trials = experiment.trials()
+        best = best_of(trials, search.goal)
+        if checkpoint is not None:
+            best = next((trial for trial in trials if trial.id == checkpoint.trial_id), best)
         if best is None:
             self._voice.say(f"ERROR: no trial of experiment {experiment.id} recorded {search.goal.primary!r}.")
             return False
@@ -116,16 +119,19 @@ class Runs:
             f"Experiment results:\n    parameters: {self._record.hyperparameters}, "
             f"best_trial_name: {self._record.best_trial_name}"
         )
-        checkpoint = experiment.top_checkpoint()
         if checkpoint is None:
             self._voice.say(f"WARNING: {_NOTHING_EXPORTED}")
         else:
             self._voice.say("Copying saved model with the best metrics from the trial to the target location.")
-            saved = keep(self._config.client, self._storage, self._definition, checkpoint, kind=TUNED, token=token)
-            self._record.saved.append(saved)
-            self._record.log_metrics(metrics_of(checkpoint), "validation", None)
+            self._keep(checkpoint, kind=TUNED, token=token)
         self._record.moved_to("tuned")
         return True
+
+    def _keep(self, checkpoint: Checkpoint, *, kind: str, token: str) -> None:
+        saved = keep(self._config.client, self._storage, self._definition, checkpoint, kind=kind, token=token)
+        self._record.saved.append(saved)
+        if values := metrics_of(checkpoint):
+            self._record.log_metrics(values, "validation", None)
 
     def _order(
         self, phase: str, flags: Mapping[str, Any], demand: Demand, *, is_stopped_early: bool = False

@@ -1,13 +1,12 @@
 """Which files a deployment serves: a version of the registry or a folder put together for it."""
 
 import tempfile
-import uuid
 from pathlib import Path
 
 from resolute.client.lifecycle.config import Config, default_storage
 from resolute.client.lifecycle.definition import Definition
 from resolute.client.lifecycle.faults import ModelDeploymentException, UnsupportedModelDeploymentException
-from resolute.client.lifecycle.files import assemble, check_servable, serving_parts
+from resolute.client.lifecycle.files import assemble, check_servable, digest_of, serving_parts
 from resolute.client.lifecycle.framework import ModelFramework
 from resolute.client.lifecycle.record import ModelRecord
 from resolute.client.lifecycle.rollout import Source
@@ -44,4 +43,4 @@ def _assembled(definition: Definition, config: Config, uri: str) -> str:
     parts = serving_parts(definition, config.base_dir)
     with storage.fetched(uri) as weights, tempfile.TemporaryDirectory(prefix="resolute-model-") as temporary:
         assemble(Path(temporary), weights, parts, config.base_dir)
-        return str(local_path(nearby.put(DEPLOY, uuid.uuid4().hex, Path(temporary))))
+        return str(local_path(nearby.put(DEPLOY, digest_of(Path(temporary)), Path(temporary))))

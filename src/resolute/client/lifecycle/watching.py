@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from resolute.client.experiment import Experiment
 from resolute.client.lifecycle.faults import WorkloadDeploymentError
@@ -75,9 +76,16 @@ def _progress(experiment: Experiment, goal: Goal, total: int, elapsed_s: float) 
 def _print_log(experiment: Experiment, voice: Voice) -> None:
     try:
         for line in experiment.await_first_trial().logs(LogFilter(follow=True)):
-            voice.say(str(line["message"]).rstrip("\n"))
+            voice.say(_shown(line))
     except ResoluteError as problem:
         voice.say(f"The log cannot be shown: {problem}")
+
+
+def _shown(line: dict[str, Any]) -> str:
+    """As the trainer wrote it; which worker wrote it comes first."""
+    text = str(line.get("log") or line["message"]).rstrip("\n")
+    rank = line.get("rankId")
+    return text if rank is None else f"[rank={rank}] {text}"
 
 
 def _check(experiment: Experiment, pace: Pace, started: float) -> None:

@@ -3,6 +3,7 @@
 The trainer finds its flags, its variables and the packages it imports, and needs to know nothing else.
 """
 
+import logging
 import sys
 from pathlib import Path
 
@@ -34,6 +35,8 @@ def run_trainer() -> None:
         raise InvalidInput("This is not a trial. Start the trainer itself to run it alone: python trainer.py")
     order = TrialOrder.of_config(trial.config)
     sys.path.insert(0, str(ALIASES))
+    # Trainers turn the root logger up; our own calls to the master are not their news.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
     home = Path.cwd()
     command = RankCommand(target=order.main_file, is_module=False, arguments=tuple(order.command_line(trial.hparams)))
     with own_workplace(read_place().local_rank), init() as run:
