@@ -20,6 +20,8 @@ class CocoMetrics(MetricReducer):
         self._truth = as_coco(table, with_masks=has_masks)
         self._kind: Any = "both" if has_masks else "bbox"
         self._evaluator: CocoEvaluator | None = None
+        self.last: CocoEvaluator | None = None
+        """The whole of the newest validation, on the rank that put it together."""
 
     def update(self, image_ids: Sequence[int], outputs: Sequence[dict[str, torch.Tensor]]) -> None:
         self._started().update(image_ids, [as_detections(output) for output in outputs], self._labels)
@@ -33,6 +35,7 @@ class CocoMetrics(MetricReducer):
     def cross_slot_reduce(self, per_slot_metrics: Sequence[Any]) -> dict[str, float]:
         evaluator = self._started()
         evaluator.merge(list(per_slot_metrics))
+        self.last = evaluator
         return evaluator.summary()
 
     def _started(self) -> CocoEvaluator:

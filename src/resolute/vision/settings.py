@@ -88,6 +88,9 @@ class DetectionSettings:
     # data
     backend: str = "local"
     data_dir: str = ""
+    cache_dir: str = ""
+    """Where shards of packed sets are kept; the user's cache folder unless given."""
+    cache_gb: float = 20.0
     dataset: str | None = None
     dataset_file: str = "coco"
     train_labels: str | None = None
@@ -197,7 +200,7 @@ def _check(settings: DetectionSettings) -> None:
     _one_of("norm", settings.norm, NORMS)
     _one_of("bad_images", settings.bad_images, BAD_IMAGES)
     _one_of("augment_on", settings.augment_on, _AUGMENT_PLACES)
-    for name in ("global_batch_size", "lr"):
+    for name in ("global_batch_size", "lr", "cache_gb"):
         if getattr(settings, name) <= 0:
             raise InvalidInput(f"The hyperparameter {name} is {getattr(settings, name)}; it must be above 0.")
     for name in ("momentum", "weight_decay", "num_workers", "warmup_iters", "aspect_groups", "repeat_threshold"):

@@ -17,8 +17,10 @@ from resolute.training.pytorch.lengths import parse_length, to_batches
 from resolute.training.pytorch.trial import Trial
 from resolute.vision.checkpoint import DetectorRecord, write_detector
 from resolute.vision.data.dataset import CocoDetection, TrainingSamples, collate
+from resolute.vision.data.sources import LocalImages
 from resolute.vision.data.splits import open_splits
 from resolute.vision.ema import WeightAverage
+from resolute.vision.evaluation import write_evaluation
 from resolute.vision.measures import CocoMetrics, Pace
 from resolute.vision.schedule import Schedule
 from resolute.vision.settings import DetectionSettings, read_settings
@@ -61,6 +63,7 @@ class DetectionTrial(Trial):
         self._metrics = context.wrap_reducer(CocoMetrics(self.splits.val, has_masks=self.has_masks), for_training=False)
         self._pace = context.wrap_reducer(Pace(), "images_per_second", for_validation=False)
         self._augment = self._device_augmentation()
+        self._evaluated_at: int | None = None
 
     # ------------------------------------------------------------------------------------------------- the trial
 
@@ -115,6 +118,22 @@ class DetectionTrial(Trial):
                 "trial_id": self.context.run.trial_id,
             },
         )
+
+    def write_evaluation(self, folder: Path) -> None:
+        """The validation of these very weights in detail. It is looked at, not trained with: no failure matters."""
+        evaluator = self._metrics.last
+        if evaluator is None or self._evaluated_at != self.context.steps:
+            return
+        images = self.splits.val_source
+        try:
+            write_evaluation(
+                folder,
+                evaluator,
+                image_dir=images.folder if isinstance(images, LocalImages) else None,
+                steps=self._evaluated_at,
+            )
+        except Exception:
+            _log.exception("The evaluation could not be written beside the checkpoint:")
 
     def weights(self) -> dict[str, torch.Tensor]:
         return self.average.weights() if self.average is not None else self.model.state_dict()
@@ -262,10 +281,12 @@ class _DetectionCallback(Callback):
     def on_validation_end(self, metrics: dict[str, Any]) -> None:
         if self._trial.average is not None:
             self._trial.average.take_off()
+        self._trial._evaluated_at = self._trial.context.steps
         self._trial._pace.reset()  # Time spent on validation is not training time.
 
     def on_checkpoint_write_end(self, checkpoint_dir: Path) -> None:
         write_detector(checkpoint_dir, self._trial.record(), self._trial.weights())
+        self._trial.write_evaluation(checkpoint_dir)
 
     def state_dict(self) -> dict[str, Any]:
         average = self._trial.average

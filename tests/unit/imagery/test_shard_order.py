@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resolute.imagery.shards.order import aspect_groups, grouped, shard_order
+from resolute.imagery.shards.order import grouped, shard_order
 
 SHARDS = st.lists(st.integers(0, 9), min_size=1, max_size=200).map(sorted)
 
@@ -47,11 +47,3 @@ def test_batches_have_one_group_and_no_sample_is_lost(groups: list[int], batch: 
     whole = sum(groups.count(group) // batch for group in set(groups))
     for number in range(whole):
         assert len({groups[index] for index in found[number * batch : (number + 1) * batch]}) == 1
-
-
-def test_aspect_groups_part_tall_from_wide_images() -> None:
-    sizes = [(100, 400), (100, 100), (101, 100), (400, 100)]
-
-    assert aspect_groups(sizes, 0) == [0, 0, 0, 0]
-    tall, square, nearly, wide = aspect_groups(sizes, 3)
-    assert tall < square == nearly < wide

@@ -39,12 +39,3 @@ def grouped(order: Order, groups: Sequence[int], batch: int) -> Order:
     for group in sorted(waiting):
         done += waiting[group]
     return np.asarray(done, dtype=np.int64)
-
-
-def aspect_groups(sizes: Sequence[tuple[int, int]], factor: int) -> list[int]:
-    """Bins of width / height, `factor` to each side of square; 0: all in one."""
-    if factor <= 0:
-        return [0] * len(sizes)
-    edges = 2.0 ** np.linspace(-1.0, 1.0, 2 * factor + 1)
-    ratios = np.array([width / max(1, height) for width, height in sizes])
-    return [int(group) for group in np.searchsorted(edges, ratios, side="right")]

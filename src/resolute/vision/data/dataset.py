@@ -13,6 +13,7 @@ from resolute.domain.errors import InvalidInput, NotFound
 from resolute.vision.data.labels import LabelTable, Sample
 from resolute.vision.data.masks import masks_of
 from resolute.vision.data.order import Ints, aspect_groups, epoch_order, generator, repeated
+from resolute.vision.data.packed import PackedImages
 from resolute.vision.data.sources import ImageSource, Pixels
 
 _log = logging.getLogger("resolute")
@@ -35,6 +36,11 @@ class CocoDetection(Dataset[Pair]):
         self._source = source
         self._with_masks = with_masks
         self._skips = bad_images == "skip"
+
+    @property
+    def packed(self) -> PackedImages | None:
+        """The source, when it is one that is read best in its own order."""
+        return self._source if isinstance(self._source, PackedImages) else None
 
     def __len__(self) -> int:
         return len(self.table.samples)
@@ -97,6 +103,8 @@ class TrainingSamples(Dataset[Pair]):
         rare = repeat_threshold > 0
         self._indices = repeated(samples, repeat_threshold, seed) if rare else np.arange(len(samples))
         self._groups = aspect_groups(samples, self._indices, aspect_factor)
+        packed = dataset.packed
+        self._shards = packed.shards_of([samples[index] for index in self._indices]) if packed else None
         self._epoch = torch.zeros(1, dtype=torch.int64)
         self._epoch.share_memory_()  # type: ignore[no-untyped-call]
         self._order: tuple[int, Ints] | None = None
@@ -129,7 +137,16 @@ class TrainingSamples(Dataset[Pair]):
 
     def _order_of(self, epoch: int) -> Ints:
         if self._order is None or self._order[0] != epoch:
-            order = epoch_order(self._indices, self._groups, batch_size=self._batch_size, seed=self._seed, epoch=epoch)
+            order = epoch_order(
+                self._indices,
+                self._groups,
+                batch_size=self._batch_size,
+                seed=self._seed,
+                epoch=epoch,
+                shards=self._shards,
+            )
+            if self._dataset.packed:
+                self._dataset.packed.plan([self._dataset.table.samples[index] for index in order])
             self._order = (epoch, order)
         return self._order[1]
 

@@ -10,9 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from resolute.imagery.shards.order import grouped, shard_order
 from resolute.vision.data.labels import Sample
 
 Ints = NDArray[np.int64]
+SHARDS_AT_ONCE = 4
+"""Of a packed set: their samples are mixed, and they lie in the cache together."""
 _GROUP_RANGE = 1.0
 """Shapes beyond 1:2 and 2:1 share the outermost groups."""
 
@@ -42,8 +45,16 @@ def aspect_groups(samples: Sequence[Sample], indices: Ints, factor: int) -> Ints
     return found
 
 
-def epoch_order(indices: Ints, groups: Ints, *, batch_size: int, seed: int, epoch: int) -> Ints:
-    """Every index once. Whole batches are of one group; what is left of the groups comes last, mixed."""
+def epoch_order(
+    indices: Ints, groups: Ints, *, batch_size: int, seed: int, epoch: int, shards: Ints | None = None
+) -> Ints:
+    """Every index once. Whole batches are of one group; what is left of the groups comes last, mixed.
+
+    `shards`, of each index: the order goes through a few shards at a time.
+    """
+    if shards is not None:
+        near = shard_order(shards.tolist(), seed=seed, epoch=epoch, block=SHARDS_AT_ONCE)
+        return indices[grouped(near, groups.tolist(), batch_size)]
     draw = generator(seed, 1, epoch)
     shuffled = draw.permutation(len(indices))
     batches: list[Ints] = []

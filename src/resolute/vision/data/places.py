@@ -13,11 +13,13 @@ from obstore.exceptions import BaseError
 
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.imagery import coco
+from resolute.vision.data.packed import PackedImages, cache_folder
 from resolute.vision.data.sources import ImageSource, LocalImages, StoredImages
 from resolute.vision.storage import explained, is_address, open_store, read_bytes
 
 STORES = {"aws": "s3", "s3": "s3", "gcs": "gs", "gs": "gs", "azure": "az", "az": "az"}
-BACKENDS = ("local", "aws", "s3", "gcs", "azure", "fake")
+PACKED = "packed"
+BACKENDS = ("local", "aws", "s3", "gcs", "azure", PACKED, "fake")
 _DEPTH = 3
 _SKIPPED_PREFIX = "."
 
@@ -36,6 +38,19 @@ class Found:
     labels: coco.Dataset
     source: ImageSource
     labels_place: str
+
+
+def open_packed(split: Split, *, data_dir: str, cache_dir: str, cache_gb: float) -> Found:
+    """A set of shards in a folder or a store: `<data_dir>/<split>`, or where `images` says."""
+    if not data_dir and not split.images:
+        raise InvalidInput(
+            "There is no data_dir. Set the hyperparameter data_dir to where `resolute data pack` put the sets, such as "
+            "s3://bucket/prefix with the sets train and val in it."
+        )
+    inside = split.images or split.name
+    address = inside if is_address(inside) or Path(inside).is_absolute() else f"{data_dir.rstrip('/')}/{inside}"
+    source = PackedImages(address, cache=cache_folder(cache_dir), cache_gb=cache_gb)
+    return Found(source.labels(), source, address)
 
 
 def open_split(split: Split, *, backend: str, data_dir: str) -> Found:

@@ -34,18 +34,18 @@ class LocalImages:
     """A folder. TIFF and windows of large images are read by windows, so memory stays flat."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._names: frozenset[str] | None = None
         self._renderings: dict[str, Rendering] = {}
 
     def has(self, sample: Sample) -> bool:
         if self._names is None:
-            paths = self._folder.rglob("*")
-            self._names = frozenset(path.relative_to(self._folder).as_posix() for path in paths)
+            paths = self.folder.rglob("*")
+            self._names = frozenset(path.relative_to(self.folder).as_posix() for path in paths)
         return sample.file_name in self._names
 
     def read(self, sample: Sample) -> Pixels:
-        path = self._folder / sample.file_name
+        path = self.folder / sample.file_name
         if sample.window is not None or path.suffix.lower() in TIFF_SUFFIXES:
             return self._windowed(path, sample)
         try:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.vision.data.fake import fake_labels
 from resolute.vision.data.labels import MISSING, LabelTable, check_same_classes, read_labels, tiled, to_learn_from
-from resolute.vision.data.places import Split, open_split
+from resolute.vision.data.places import PACKED, Split, open_packed, open_split
 from resolute.vision.data.registered import find_dataset
 from resolute.vision.data.sources import FakeImages, ImageSource
 from resolute.vision.detections import ClassName
@@ -81,7 +81,10 @@ def _real(settings: DetectionSettings, with_masks: bool) -> Splits:
 def _read(
     split: Split, settings: DetectionSettings, backend: str, data_dir: str, with_masks: bool
 ) -> tuple[LabelTable, ImageSource]:
-    found = open_split(split, backend=backend, data_dir=data_dir)
+    if backend == PACKED:
+        found = open_packed(split, data_dir=data_dir, cache_dir=settings.cache_dir, cache_gb=settings.cache_gb)
+    else:
+        found = open_split(split, backend=backend, data_dir=data_dir)
     table = read_labels(found.labels, found.labels_place, with_masks=with_masks)
     table = _with_images(table, found.source, skips=settings.bad_images == "skip")
     if settings.tile_size:

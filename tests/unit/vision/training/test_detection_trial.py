@@ -1,5 +1,6 @@
 """The trial: what it reports and saves, exact resume, and what it refuses before it starts."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,17 @@ def test_a_checkpoint_holds_a_detector_with_its_classes(fit: Fit, tmp_path: Path
     assert len(found) >= 0
     for name, value in trial.model.state_dict().items():
         assert torch.equal(detector.model.state_dict()[name], value)
+
+
+def test_a_checkpoint_holds_the_evaluation_of_its_weights(fit: Fit, reports: Reports, tmp_path: Path) -> None:
+    fit("run", 2)
+
+    document = json.loads((checkpoint_of(tmp_path / "run") / "evaluation.json").read_text())
+
+    (validation,) = (report["metrics"] for report in reports("run", "validation"))
+    assert document["steps"] == 2
+    assert document["summary"]["mAP"] == pytest.approx(validation["mAP"])
+    assert {each["name"] for each in document["classes"]} == {"class 0", "class 1"}
 
 
 def test_a_resumed_training_gives_the_same_losses_and_weights(fit: Fit, reports: Reports) -> None:
