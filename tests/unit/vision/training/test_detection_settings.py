@@ -63,7 +63,7 @@ def test_what_the_model_is_built_with_is_what_was_given() -> None:
         ({"masks": "maybe"}, "it must be true or false"),
         ({"lr": 0}, "must be above 0"),
         ({"momentum": -1}, "cannot be below 0"),
-        ({"backend": "ftp"}, "use one of local, aws, s3, gcs, azure, fake"),
+        ({"backend": "ftp"}, "use one of local, aws, s3, gcs, azure, packed, fake"),
         ({"optimizer": "lion"}, "use one of sgd, adamw"),
         ({"precision": "int8"}, "use one of fp32, bf16, fp16"),
         ({"device": "tpu"}, "use one of cuda, gpu, cpu"),
