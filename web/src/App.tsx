@@ -16,6 +16,9 @@ const DatasetsPage = lazy(() => import("./pages/datasets/DatasetsPage"));
 const DatasetPage = lazy(() => import("./pages/datasets/DatasetPage"));
 const ModelsPage = lazy(() => import("./pages/models/ModelsPage"));
 const ModelPage = lazy(() => import("./pages/models/ModelPage"));
+const DeploymentsPage = lazy(() => import("./pages/deployments/DeploymentsPage"));
+const DeploymentPage = lazy(() => import("./pages/deployments/DeploymentPage"));
+const CheckpointPage = lazy(() => import("./pages/checkpoint/CheckpointPage"));
 const QueuePage = lazy(() => import("./pages/QueuePage"));
 const ClusterPage = lazy(() => import("./pages/ClusterPage"));
 const TasksPage = lazy(() => import("./pages/TasksPage"));
@@ -61,6 +64,9 @@ export function App(): ReactNode {
           <Route path="/datasets/:name/:version" element={<DatasetPage />} />
           <Route path="/models" element={<ModelsPage />} />
           <Route path="/models/:name" element={<ModelPage />} />
+          <Route path="/deployments" element={<DeploymentsPage />} />
+          <Route path="/deployments/:name" element={<DeploymentPage />} />
+          <Route path="/checkpoints/:uuid" element={<CheckpointPage />} />
           <Route path="/queue" element={<QueuePage />} />
           <Route path="/cluster" element={<ClusterPage />} />
           <Route path="/tasks" element={<TasksPage />} />

@@ -16,6 +16,7 @@ const WORK: readonly (readonly [string, string, IconName])[] = [
   ["/experiments", "Experiments", "flask"],
   ["/datasets", "Datasets", "picture"],
   ["/models", "Models", "model"],
+  ["/deployments", "Deployments", "deploy"],
   ["/workspaces", "Workspaces", "folder"],
 ];
 const CLUSTER: readonly (readonly [string, string, IconName])[] = [

@@ -1,6 +1,9 @@
 """A real Chromium against a live master with experiments that really ran."""
 
+import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +12,7 @@ from typing import Any, Protocol
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
+ROOT = Path(__file__).parents[3]
 CURVES = Path(__file__).parent / "curves"
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -54,6 +58,32 @@ def work(live_master: Master) -> Work:
     assert live_master.wait(single, timeout_s=120) == "STATE_COMPLETED"
     assert live_master.wait(search, timeout_s=240) == "STATE_COMPLETED"
     return Work(live_master, single, search)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What `benchmarks.web.scene` made on the master."""
+
+    master: Master
+    dataset: str
+    experiments: tuple[int, int]
+    checkpoints: tuple[str, str]
+    model: str
+    deployment: str
+    tiles: str
+    picture: str
+
+
+@pytest.fixture(scope="session")
+def scene(live_master: Master, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    """Tiles, two detectors with their evaluations, a model of two versions, and a deployment of the first."""
+    folder = tmp_path_factory.mktemp("scene")
+    command = [sys.executable, "-m", "benchmarks.web.scene", live_master.url, str(folder)]
+    done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True, timeout=240)
+    yield Scene(live_master, **json.loads(done.stdout))
+    # Replicas outlive their master by design; a test must not leave them behind.
+    for each in live_master.call("GET", "/api/v1/deployments")["deployments"]:
+        live_master.call("DELETE", f"/api/v1/deployments/{each['name']}")
 
 
 @pytest.fixture(scope="session")

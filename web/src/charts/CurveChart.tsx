@@ -8,7 +8,7 @@ import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { useTheme } from "../theme/theme";
-import { formatCount, formatDuration, formatNumber } from "../text/format";
+import { formatClock, formatCount, formatDuration, formatNumber } from "../text/format";
 import { drawLines, nearestLine, type Line } from "./lines";
 import { ink } from "./palette";
 import { extent, nearestIndex, type XAxis } from "./series";
@@ -16,9 +16,18 @@ import { smooth } from "./smoothing";
 
 export type { Line } from "./lines";
 
+/** What x counts: as for metrics, or the time of day in seconds, or a share. */
+export type ChartAxis = XAxis | "clock" | "recall";
+/** What is shown at least, whatever the lines hold. `x` is then also all that is shown. */
+export interface Bounds {
+  x?: readonly [number, number];
+  y?: readonly [number, number];
+}
+
 interface Props {
   lines: readonly Line[];
-  xAxis: XAxis;
+  xAxis: ChartAxis;
+  bounds?: Bounds;
   yLabel?: string;
   height?: number;
   logY?: boolean;
@@ -32,9 +41,17 @@ interface Painted {
   lines: readonly Line[];
   raw: readonly Line[];
   highlight: string | null;
+  bounds: Bounds;
 }
 
-const X_LABEL: Record<XAxis, string> = { step: "step", epoch: "epoch", time: "time" };
+const X_LABEL: Record<ChartAxis, string> = {
+  step: "step",
+  epoch: "epoch",
+  time: "time",
+  clock: "time of day",
+  recall: "recall",
+};
+const ANYTHING: Bounds = {};
 const REACH_PX = 36;
 const DOUBLE_CLICK_MS = 250;
 const NO_DATA: uPlot.AlignedData = [
@@ -44,10 +61,11 @@ const NO_DATA: uPlot.AlignedData = [
 
 export function CurveChart(props: Props): ReactNode {
   const { lines, xAxis, yLabel = "", height = 220, logY = false, smoothing = 0, highlight = null } = props;
+  const bounds = props.bounds ?? ANYTHING;
   const theme = useTheme();
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
-  const painted = useRef<Painted>({ lines: [], raw: [], highlight: null });
+  const painted = useRef<Painted>({ lines: [], raw: [], highlight: null, bounds: ANYTHING });
   const handlers = useRef(props);
   handlers.current = props;
   const [tip, setTip] = useState<Tip | null>(null);
@@ -92,13 +110,13 @@ export function CurveChart(props: Props): ReactNode {
   }, [theme, xAxis, logY, height]);
 
   useEffect(() => {
-    painted.current = { lines: smoothed, raw: smoothing > 0 ? lines : [], highlight };
+    painted.current = { lines: smoothed, raw: smoothing > 0 ? lines : [], highlight, bounds };
     const u = plot.current;
     if (!u) return;
     const zoomed = isZoomed(u, painted.current.lines);
     if (zoomed) u.redraw(false, true);
     else u.setData(NO_DATA, true);
-  }, [smoothed, lines, smoothing, highlight, theme, xAxis, logY, height]);
+  }, [smoothed, lines, smoothing, highlight, theme, xAxis, logY, height, bounds]);
 
   const points = lines.reduce((sum, line) => sum + line.x.length, 0);
   return (
@@ -140,7 +158,7 @@ interface Tip {
   rows: { line: Line; value: number }[];
 }
 
-function ChartTip({ tip, xAxis }: { tip: Tip; xAxis: XAxis }): ReactNode {
+function ChartTip({ tip, xAxis }: { tip: Tip; xAxis: ChartAxis }): ReactNode {
   const style = {
     left: tip.left,
     top: tip.top,
@@ -149,8 +167,7 @@ function ChartTip({ tip, xAxis }: { tip: Tip; xAxis: XAxis }): ReactNode {
   return (
     <div className="chart-tip" style={style} role="status">
       <div className="muted">
-        {X_LABEL[xAxis]}{" "}
-        {xAxis === "time" ? formatDuration(tip.x) : tip.x.toLocaleString("en-US", { maximumFractionDigits: 2 })}
+        {X_LABEL[xAxis]} {xText(tip.x, xAxis)}
       </div>
       {tip.rows.map(({ line, value }) => (
         <div key={line.id} className="row">
@@ -161,6 +178,16 @@ function ChartTip({ tip, xAxis }: { tip: Tip; xAxis: XAxis }): ReactNode {
       ))}
     </div>
   );
+}
+
+function xText(value: number, axis: ChartAxis): string {
+  if (axis === "time") return formatDuration(value);
+  if (axis === "clock") return formatClock(value);
+  return value.toLocaleString("en-US", { maximumFractionDigits: 2 });
+}
+
+function tickText(value: number, axis: ChartAxis): string {
+  return axis === "time" || axis === "clock" ? xText(value, axis) : formatCount(value);
 }
 
 function hover(u: uPlot, painted: Painted, show: (tip: Tip | null) => void): void {
@@ -191,6 +218,9 @@ function xExtent(lines: readonly Line[]): [number, number] {
   return low === high ? [low - 0.5, high + 0.5] : [low, high];
 }
 
+const shownExtent = ({ lines, bounds }: Painted): [number, number] =>
+  bounds.x ? [bounds.x[0], bounds.x[1]] : xExtent(lines);
+
 function isZoomed(u: uPlot, lines: readonly Line[]): boolean {
   const { min, max } = u.scales["x"]!;
   const zoom = (u as ZoomedPlot).zoomed;
@@ -204,7 +234,7 @@ interface OptionsInput {
   width: number;
   height: number;
   theme: "light" | "dark";
-  xAxis: XAxis;
+  xAxis: ChartAxis;
   logY: boolean;
   painted: { current: Painted };
 }
@@ -239,7 +269,7 @@ function chartOptions({ width, height, theme, xAxis, logY, painted }: OptionsInp
         labelSize: 16,
         labelGap: -2,
         labelFont: axis.font,
-        values: (_, ticks) => ticks.map((tick) => (xAxis === "time" ? formatDuration(tick) : formatCount(tick))),
+        values: (_, ticks) => ticks.map((tick) => tickText(tick, xAxis)),
       },
       {
         ...axis,
@@ -261,20 +291,20 @@ function chartOptions({ width, height, theme, xAxis, logY, painted }: OptionsInp
 
 /** The first range call after a drag carries the selection; all others show everything. */
 function xRange(u: ZoomedPlot, min: number, max: number, painted: Painted): uPlot.Range.MinMax {
-  u.shownX = u.zoomed && !(min === 0 && max === 1) ? [min, max] : xExtent(painted.lines);
+  u.shownX = u.zoomed && !(min === 0 && max === 1) ? [min, max] : shownExtent(painted);
   return u.shownX;
 }
 
 function resetZoom(u: uPlot, painted: { current: Painted }): null {
   (u as ZoomedPlot).zoomed = false;
-  const [min, max] = xExtent(painted.current.lines);
+  const [min, max] = shownExtent(painted.current);
   u.setScale("x", { min, max });
   return null;
 }
 
 function yRange(u: ZoomedPlot, painted: Painted, logY: boolean): uPlot.Range.MinMax {
   const [from, to] = u.zoomed && u.shownX ? u.shownX : [-Infinity, Infinity];
-  let [low, high] = [Infinity, -Infinity];
+  let [low, high] = painted.bounds.y ?? [Infinity, -Infinity];
   for (const line of painted.lines) {
     const found = extent(line.x, line.y, from, to, logY);
     if (!found) continue;
@@ -284,5 +314,5 @@ function yRange(u: ZoomedPlot, painted: Painted, logY: boolean): uPlot.Range.Min
   if (low > high) return logY ? [0.1, 1] : [0, 1];
   if (logY) return low === high ? [low / 2, high * 2] : [low / 1.1, high * 1.1];
   const pad = low === high ? Math.max(Math.abs(low) * 0.1, 0.5) : (high - low) * 0.05;
-  return [low - pad, high + pad];
+  return [painted.bounds.y ? low : low - pad, high + pad];
 }

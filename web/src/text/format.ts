@@ -93,6 +93,10 @@ export function formatTime(when: string | null | undefined): string {
     : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 }
 
+/** Seconds since 1970 as the wall clock of the reader. */
+export const formatClock = (seconds: number): string =>
+  new Date(seconds * 1000).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
 

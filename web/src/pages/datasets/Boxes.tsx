@@ -1,5 +1,5 @@
 /** Boxes over a picture, in its own pixels, scaled to whatever room there is. */
-import type { ReactNode } from "react";
+import { useEffect, useRef, useState, type ReactNode, type RefObject } from "react";
 import { colorAt } from "../../charts/palette";
 
 export interface DrawnBox {
@@ -19,10 +19,21 @@ interface Props {
   children?: ReactNode;
 }
 
+const NAME_PX = 12;
+
 export function Boxes({ width, height, boxes, thin, children }: Props): ReactNode {
-  const unit = Math.max(width, height) / 100;
+  const element = useRef<SVGSVGElement>(null);
+  const scale = useScale(element, width, height, !thin);
+  const size = NAME_PX / scale;
   return (
-    <svg className="boxes" viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="xMidYMid meet" role="img">
+    <svg
+      ref={element}
+      className="boxes"
+      viewBox={`0 0 ${width} ${height}`}
+      preserveAspectRatio="xMidYMid meet"
+      role="img"
+      data-boxes={boxes.length}
+    >
       {children}
       {boxes.map(({ box: [x1, y1, x2, y2], label, color }, at) => (
         <g key={at} style={{ color: colorAt(color, "dark") }}>
@@ -40,9 +51,9 @@ export function Boxes({ width, height, boxes, thin, children }: Props): ReactNod
           </rect>
           {!thin && (
             <text
-              x={x1}
-              y={Math.max(unit * 2, y1 - unit / 2)}
-              fontSize={unit * 2}
+              x={Math.max(0, Math.min(x1, width - label.length * size * 0.55))}
+              y={Math.max(size, y1 - size / 3)}
+              fontSize={size}
               fill="currentColor"
               className="box-name"
             >
@@ -53,4 +64,19 @@ export function Boxes({ width, height, boxes, thin, children }: Props): ReactNod
       ))}
     </svg>
   );
+}
+
+/** Screen pixels per pixel of the picture, so that names keep their size. */
+function useScale(element: RefObject<SVGSVGElement | null>, width: number, height: number, isWanted: boolean): number {
+  const [scale, setScale] = useState(1);
+  useEffect(() => {
+    if (!isWanted || !element.current) return;
+    const watch = new ResizeObserver(([entry]) => {
+      const room = entry?.contentRect;
+      if (room?.width && room.height) setScale(Math.min(room.width / width, room.height / height));
+    });
+    watch.observe(element.current);
+    return () => watch.disconnect();
+  }, [element, width, height, isWanted]);
+  return scale;
 }

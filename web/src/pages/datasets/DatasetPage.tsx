@@ -78,7 +78,7 @@ function Version({ dataset }: { dataset: Dataset }): ReactNode {
         />
       </Panel>
       <Panel title="Where it comes from and where it went">
-        <Lineage kind="dataset" id={String(dataset.id)} />
+        <Lineage kind="dataset" id={dataset.reference} />
       </Panel>
       {dataset.annotations?.length ? (
         <>

@@ -2,13 +2,14 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState, type ReactNode } from "react";
 import { Link } from "react-router";
 import { useLive } from "../../api/events";
-import { refusal, remove, send } from "../../api/http";
+import { remove } from "../../api/http";
 import { checkpointsQuery } from "../../api/queries";
 import type { Checkpoint } from "../../api/types";
 import { formatBytes, formatNumber } from "../../text/format";
 import { DataTable, type Column } from "../../ui/DataTable";
 import { useFeedback } from "../../ui/Feedback";
 import { Icon } from "../../ui/Icon";
+import { saveFile } from "../../ui/saveFile";
 import { Ago, Empty, ErrorNote, Loading, Panel, StateBadge } from "../../ui/parts";
 import { RegisterDialog } from "../models/RegisterDialog";
 
@@ -53,8 +54,11 @@ export function CheckpointsTab({
         id: "uuid",
         title: "Checkpoint",
         cell: (row) => (
-          <span className="mono" title={row.uuid}>
-            {row.uuid.slice(0, 8)}
+          <span className="row">
+            <Link className="mono" title={row.uuid} to={`/checkpoints/${row.uuid}`}>
+              {row.uuid.slice(0, 8)}
+            </Link>
+            {"evaluation.json" in row.resources && <span className="badge">Evaluated</span>}
           </span>
         ),
       },
@@ -104,7 +108,7 @@ export function CheckpointsTab({
               className="btn quiet icon"
               aria-label={`Download ${row.uuid}`}
               title="Download"
-              onClick={() => void download(row.uuid).catch(complain)}
+              onClick={() => void saveFile(`/checkpoints/${row.uuid}`, `${row.uuid}.tar.gz`).catch(complain)}
             >
               <Icon name="download" />
             </button>
@@ -144,15 +148,4 @@ export function CheckpointsTab({
       {registering && <RegisterDialog uuid={registering} onClose={() => setRegistering(null)} />}
     </Panel>
   );
-}
-
-async function download(uuid: string): Promise<void> {
-  const response = await send("GET", `/checkpoints/${uuid}`);
-  if (!response.ok) throw await refusal(response);
-  const address = URL.createObjectURL(await response.blob());
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = `${uuid}.tar.gz`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

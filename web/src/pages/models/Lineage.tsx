@@ -45,7 +45,11 @@ export function Lineage({ kind, id }: { kind: LineageKind; id: string }): ReactN
           <div className="stack tight">
             <span className="label">{title}</span>
             {members.map((node) => (
-              <Chip key={node.id} node={node} isHere={node.kind === kind && node.id === id} />
+              <Chip
+                key={node.id}
+                node={node}
+                isHere={node.kind === kind && (node.id === id || node.id.startsWith(`${id}/`))}
+              />
             ))}
           </div>
         </div>
@@ -56,7 +60,7 @@ export function Lineage({ kind, id }: { kind: LineageKind; id: string }): ReactN
 
 function Chip({ node, isHere }: { node: Node; isHere: boolean }): ReactNode {
   const to = addressOf(node);
-  const className = `badge ${isHere ? "info" : ""}`;
+  const className = `badge ${isHere ? "accent" : ""}`;
   const label = node.name || node.id;
   return to ? (
     <Link className={className} to={to}>
@@ -81,6 +85,8 @@ function addressOf(node: Node): string | null {
       return `/models/${encodeURIComponent(node.name.split("/")[0] ?? "")}`;
     case "deployment":
       return `/deployments/${encodeURIComponent(node.name.split("/")[0] ?? "")}`;
+    case "checkpoint":
+      return `/checkpoints/${node.id}`;
     default:
       return null;
   }

@@ -58,7 +58,7 @@ export default function ModelPage(): ReactNode {
       </Panel>
       {shown && (
         <Panel title={`Where version ${shown.version} comes from and where it is used`}>
-          <Lineage kind="model_version" id={String(shown.id)} />
+          <Lineage kind="model_version" id={`${model.name}/${shown.version}`} />
         </Panel>
       )}
       <EditableNotes
@@ -185,7 +185,7 @@ function Versions({ name, versions, shown, onShow, refresh }: VersionsProps): Re
                 </select>
               </td>
               <td className="mono" title={version.checkpoint.uuid}>
-                {version.checkpoint.uuid.slice(0, 8)}
+                <Link to={`/checkpoints/${version.checkpoint.uuid}`}>{version.checkpoint.uuid.slice(0, 8)}</Link>
               </td>
               <td className="num">
                 {version.checkpoint.training.trialId ? (
@@ -202,17 +202,28 @@ function Versions({ name, versions, shown, onShow, refresh }: VersionsProps): Re
                 <Ago when={version.creationTime} />
               </td>
               <td style={{ width: 1 }}>
-                <button
-                  className="btn quiet icon"
-                  aria-label={`Delete version ${version.version}`}
-                  title="Delete"
-                  onClick={(event) => {
-                    event.stopPropagation();
-                    drop(version);
-                  }}
-                >
-                  <Icon name="trash" />
-                </button>
+                <span className="row">
+                  <Link
+                    className="btn quiet icon"
+                    aria-label={`Deploy version ${version.version}`}
+                    title="Deploy"
+                    to={`/deployments?model=${encodeURIComponent(name)}&version=${version.version}`}
+                    onClick={(event) => event.stopPropagation()}
+                  >
+                    <Icon name="deploy" />
+                  </Link>
+                  <button
+                    className="btn quiet icon"
+                    aria-label={`Delete version ${version.version}`}
+                    title="Delete"
+                    onClick={(event) => {
+                      event.stopPropagation();
+                      drop(version);
+                    }}
+                  >
+                    <Icon name="trash" />
+                  </button>
+                </span>
               </td>
             </tr>
           ))}
