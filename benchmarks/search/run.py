@@ -1,6 +1,7 @@
 """`python -m benchmarks.search.run`: race everyone who is installed and print a page of results.
 
-Every race is kept on disk as it ends; a second call goes on where the first was stopped.
+Every race is kept on disk as it ends; a second call goes on where the first was stopped. How fast decisions come to the
+disk is measured by `benchmarks.search.durable`, in the environment of the platform.
 """
 
 import argparse
@@ -10,7 +11,7 @@ import platform
 import sys
 from pathlib import Path
 
-from benchmarks.search import durable, report, synthetic, tables
+from benchmarks.search import report, synthetic, tables
 from benchmarks.search.archive import Archive
 from benchmarks.search.contestants import Entry, entries
 from benchmarks.search.race import race
@@ -33,10 +34,6 @@ def main() -> None:
     print(report.summarise(tasks, results, budget))
     print()
     print(report.goals(tasks, results, budget))
-    if options.durable:
-        print("\ntrials per second with every decision on disk:")
-        for name, rate in durable.measure(seconds=options.durable).items():
-            print(f"- {name}: {rate:.0f}")
 
 
 def _run(
@@ -66,7 +63,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--tasks", nargs="*", help="names of tasks")
     parser.add_argument("--again", nargs="*", help="names of contestants whose kept races are thrown away")
     parser.add_argument("--results", type=Path, default=Path("build/search-races"), help="folder for the races")
-    parser.add_argument("--durable", type=float, default=5.0, help="seconds for each durability measurement; 0: none")
     return parser.parse_args()
 
 

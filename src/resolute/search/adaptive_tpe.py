@@ -1,33 +1,40 @@
 """`adaptive_tpe`: halving that stops trials early, and a model of all trials so far that chooses the next.
 
-Points are ranked at the greatest length that enough trials have reached; those that never got there come after, length
-by length. Some trials are drawn at random for good: the better they do beside those the model chose, the more of them.
-Because chosen trials get better and better, a newcomer must beat the newest of its rung too, not only the old ones.
-Between rungs, a trial is stopped as soon as even the largest improvement seen from there on would not carry it past
-the next rung.
+Candidates are drawn near the best points; a Gaussian process that has learnt from every trial, at whatever length it
+stopped (`outlook`), judges them. Because chosen trials get better and better, a newcomer at a rung is compared with the
+newest there, and never more than their share go on. Between rungs, a trial is stopped as soon as even the largest
+improvement seen from there on would not carry it past the next rung.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from resolute.search.brackets import BracketPlan, plan_halving
+import numpy as np
+
+from resolute.search.brackets import BracketPlan, bracket_rungs, divisor_of, plan_halving, training_length
 from resolute.search.curves import Curves
-from resolute.search.density import Density
+from resolute.search.density import Density, Matrix
 from resolute.search.dice import Dice
 from resolute.search.earlier import EarlierResult
 from resolute.search.events import Outcome
 from resolute.search.halving import StoppingHalving
+from resolute.search.outlook import Outlook, look_ahead
 from resolute.search.pareto import best_first
-from resolute.search.rung import Rung
 from resolute.search.space import Assignment, Space
-from resolute.search.tpe import DEFAULT_STARTUP, MOST_GOOD, MOST_REST
+from resolute.search.surrogate import MOST_POINTS, Surrogate, improvement
+from resolute.search.tpe import DEFAULT_STARTUP
 
-_RANDOM_SHARES = (0.15, 0.3, 0.6)
-"""Least, first and most: trials drawn at random are how the model is found out where it is wrong."""
-_JURY = 4
-"""Trials of either kind that a length needs before it may judge the model."""
+_RANDOM_SHARE = 0.1
+"""Trials drawn at random for good: they are how the model is found out where it is wrong."""
+_CANDIDATES = 120
+_PARENTS = 10
+_STEPS = 3
+"""Better weights of the surrogate are looked for so often at each fit."""
 _WINDOW = 4
-"""Newest results a newcomer is compared with, in multiples of the divisor."""
+"""Newest results a newcomer is compared with, in multiples of the divisor: chosen trials get better and better."""
+_UPPER_DIVISOR = 3.0
+"""Above the first rung, where trials are few and have cost much already, at most this divisor."""
+_EARLIER_DOUBT = 0.5
 
 
 class AdaptiveTpeSearcher(StoppingHalving):
@@ -35,11 +42,12 @@ class AdaptiveTpeSearcher(StoppingHalving):
         super().__init__(searcher, space, dice)
         self._startup = int(searcher.get("startup_trials", DEFAULT_STARTUP))
         self._density = Density(space)
+        self._surrogate = Surrogate(self._density.numbers, self._density.width - self._density.numbers)
         self._curves = Curves()
         self._rows: list[list[float]] = []
         """Encoded points, one for each trial."""
-        self._is_modelled: list[bool] = []
-        """Which trials the model chose."""
+        self._waiting_rows: list[list[float]] = []
+        """Chosen by the last fit and not yet tried."""
         self._earlier: list[list[float]] = []
         """Encoded points of earlier results, best first."""
 
@@ -48,68 +56,79 @@ class AdaptiveTpeSearcher(StoppingHalving):
         self._earlier += [self._density.encode(self._space.flat(earlier[at].hparams)) for at in ranking]
 
     def _plan(self, searcher: Mapping[str, Any]) -> list[BracketPlan]:
-        """As adaptive_asha: some brackets begin higher up, in case the lowest rungs mislead."""
-        return plan_halving({**searcher, "name": "adaptive_asha", "mode": "standard", "bracket_rungs": []})
+        """One bracket that begins a rung higher than the boldest: the shortest trainings tell a model little."""
+        section = {**searcher, "name": "adaptive_asha", "mode": "aggressive", "bracket_rungs": []}
+        length, trials = training_length(searcher), int(searcher["max_trials"])
+        most = bracket_rungs(section, divisor_of(searcher), length, trials)[0]
+        return plan_halving({**section, "bracket_rungs": [max(most - 1, min(most, 2))]})
 
     # Choosing trials.
 
     def _propose(self, bracket: int) -> Assignment:
-        levels = self._levels()
-        ranking, compared = self._ranking(levels)
-        is_early = len(ranking) + len(self._earlier) < self._startup
-        is_modelled = not self._queued and not is_early and self._dice.unit() >= self._random_share(levels)
-        point = self._modelled(ranking, compared) if is_modelled else self._draw()
+        point = self._modelled()
         self._rows.append(self._density.encode(point))
-        self._is_modelled.append(is_modelled)
         return point
 
-    def _random_share(self, levels: Mapping[int, list[int]]) -> float:
-        """How often, at the greatest length that can judge, a random trial did better than one the model chose."""
-        least, first, most = _RANDOM_SHARES
-        for length in sorted(levels, reverse=True):
-            chosen = [self._is_modelled[trial] for trial in levels[length]]
-            modelled, drawn = sum(chosen), len(chosen) - sum(chosen)
-            if modelled >= _JURY and drawn >= _JURY:
-                return min(max(_losses_to_random(chosen) / (modelled * drawn), least), most)
-        return first
+    def _modelled(self) -> Assignment:
+        if self._queued or self._is_early() or self._dice.unit() < _RANDOM_SHARE:
+            return self._draw()
+        if not self._waiting_rows:
+            self._waiting_rows = self._chosen()
+        # Nothing new is left in a small space.
+        return (
+            self._density.decode(np.array(self._waiting_rows.pop(0)), self._dice)
+            if self._waiting_rows
+            else self._draw()
+        )
 
-    def _modelled(self, ranking: list[int], compared: int) -> Assignment:
-        count = min(self._good_count(compared), len(ranking))
-        known = self._good_count(len(self._earlier)) if self._earlier else 0
-        good = [self._rows[trial] for trial in ranking[:count]] + self._earlier[:known]
-        ranked = set(ranking)
-        pending = [self._rows[trial] for trial in sorted(self._roll.open) if trial not in ranked]
-        rest = pending + [self._rows[trial] for trial in ranking[count : count + MOST_REST]] + self._earlier[known:]
-        return self._density.propose(good, rest[:MOST_REST], self._dice)
+    def _is_early(self) -> bool:
+        return len(self._brackets[0].rungs[0].order) + len(self._earlier) < self._startup
 
-    def _ranking(self, levels: Mapping[int, list[int]]) -> tuple[list[int], int]:
-        """Trials best first, and how many of them were compared at the deciding length."""
-        needed = max(2 * (self._density.width + 2), self._startup // 2)
-        lengths = sorted(levels)
-        top = max((at for at, length in enumerate(lengths) if len(levels[length]) >= needed), default=0)
-        ranking: list[int] = []
-        seen: set[int] = set()
-        for length in reversed(lengths[: top + 1]):
-            ranking += [trial for trial in levels[length] if trial not in seen]
-            seen.update(levels[length])
-        return ranking, len(levels[lengths[top]])
+    def _chosen(self) -> list[list[float]]:
+        """Of candidates that were not tried, the greatest expected improvement and, often another, the lowest loss."""
+        random = np.random.Generator(np.random.PCG64(self._dice.bits()))
+        points = self._fit(self._outlook(), random)
+        means, _ = self._surrogate.predict(points)
+        candidates = self._density.draws(points[np.argsort(means)[:_PARENTS]], _CANDIDATES, random)
+        expected, deviations = self._surrogate.predict(candidates)
+        tried = {tuple(row) for row in self._rows}
+        fresh = [at for at, row in enumerate(candidates.tolist()) if tuple(row) not in tried]
+        if not fresh:
+            return []
+        hopeful = fresh[int(np.argmax(improvement(expected, deviations, float(means.min()))[fresh]))]
+        lowest = fresh[int(np.argmin(expected[fresh]))]
+        return [candidates[at].tolist() for at in dict.fromkeys((hopeful, lowest))]
 
-    def _levels(self) -> dict[int, list[int]]:
-        """Trials of all brackets by the length at which they were compared, best first."""
-        rungs: dict[int, list[Rung]] = {}
+    def _fit(self, outlook: Outlook, random: np.random.Generator) -> Matrix:
+        """Teach the surrogate the best-known and newest trials; returns their points."""
+        order = np.lexsort((-np.array(outlook.trials), outlook.doubts))[:MOST_POINTS]
+        rows = [self._rows[outlook.trials[at]] for at in order]
+        means, doubts = outlook.means[order], outlook.doubts[order]
+        room = MOST_POINTS - len(rows)
+        if self._earlier and room > 0:
+            known = self._earlier[:room]
+            rows += known
+            means = np.append(means, np.linspace(-1.5, 1.5, len(known)))
+            doubts = np.append(doubts, np.full(len(known), _EARLIER_DOUBT))
+        points: Matrix = np.array(rows)
+        self._surrogate.fit(points, means, doubts, random, steps=_STEPS)
+        return points
+
+    def _outlook(self) -> Outlook:
+        """All results, by length. Several objectives are one here: the place among the others."""
+        levels: dict[int, tuple[list[int], list[float]]] = {}
         for bracket in self._brackets:
             for rung in bracket.rungs:
-                rungs.setdefault(rung.units, []).append(rung)
-        return {length: _merged(same) for length, same in rungs.items()}
-
-    def _good_count(self, compared: int) -> int:
-        return min(max(self._density.width // 2 + 1, compared // 6), MOST_GOOD)
+                losses = [float(place) for place in range(len(rung.order))] if rung.vectors else rung.losses
+                trials, known = levels.get(rung.units, ([], []))
+                levels[rung.units] = trials + rung.order, known + losses
+        return look_ahead(levels)
 
     # Stopping trials.
 
     def _validated(self, trial: int, time: float, losses: tuple[float, ...], outcome: Outcome) -> None:
         super()._validated(trial, time, losses, outcome)
-        if not self._objective.is_single or not self._roll.is_running(trial):
+        if not self._objective.is_single or not self._roll.is_running(trial) or self._rung_of[trial] == 0:
             return
         self._curves.add(trial, time, losses[0])
         if self._is_hopeless(trial, time, losses[0]):
@@ -117,14 +136,33 @@ class AdaptiveTpeSearcher(StoppingHalving):
             self._refill(self._bracket_of[trial], outcome)
 
     def _may_go_on(self, trial: int, at: int, number: int, place: int) -> bool:
-        if not super()._may_go_on(trial, at, number, place):
-            return False
         rung = self._brackets[at].rungs[number]
         if self._patience.spares(number, rung.units):
             return True
-        newest = sorted(rung.order, reverse=True)[: int(_WINDOW * self._divisor)]
-        better = sum(1 for other in rung.order[:place] if other >= newest[-1])
-        return better < max(int(len(newest) / self._divisor), 1)
+        divisor = self._divisor if number == 0 else min(self._divisor, _UPPER_DIVISOR)
+        passed = self._passed(at, number)
+        if self._is_needed(at, number, passed):
+            return True
+        if passed + 1 > len(rung.order) / divisor:
+            return False
+        others = sorted((other for other in rung.order if other != trial), reverse=True)
+        newest = [trial, *others[: int(_WINDOW * self._divisor) - 1]]
+        ahead = set(rung.order[:place])
+        return sum(1 for other in newest if other in ahead) < max(len(newest) / divisor, 1.0)
+
+    def _passed(self, at: int, number: int) -> int:
+        pairs = zip(self._bracket_of, self._rung_of, strict=True)
+        return sum(1 for bracket, rung in pairs if bracket == at and rung > number)
+
+    def _is_needed(self, at: int, number: int, passed: int) -> bool:
+        """So few may still come that all of them must go on, or nobody would train to the end."""
+        bracket = self._brackets[at]
+        planned = max(int(bracket.max_trials / self._divisor ** (number + 1)), 1)
+        to_come = bracket.max_trials - bracket.created
+        running = (other for other in self._roll.open if self._roll.is_running(other))
+        to_come += sum(1 for other in running if self._bracket_of[other] == at and self._rung_of[other] <= number)
+        # The one that asks is still among the running.
+        return passed + to_come <= planned
 
     def _is_hopeless(self, trial: int, time: float, loss: float) -> bool:
         """Would the largest improvement seen between here and the next rung still leave it below the cut?"""
@@ -139,7 +177,8 @@ class AdaptiveTpeSearcher(StoppingHalving):
         return {
             **super()._state(),
             "rows": self._rows.copy(),
-            "is_modelled": self._is_modelled.copy(),
+            "waiting_rows": self._waiting_rows.copy(),
+            "weights": self._surrogate.weights.tolist(),
             "earlier": self._earlier.copy(),
             "curves": self._curves.snapshot(),
         }
@@ -147,28 +186,8 @@ class AdaptiveTpeSearcher(StoppingHalving):
     def _load_state(self, state: Mapping[str, Any]) -> None:
         super()._load_state(state)
         self._rows = [list(row) for row in state["rows"]]
-        self._is_modelled = list(state["is_modelled"])
+        self._waiting_rows = [list(row) for row in state.get("waiting_rows", [])]
+        numbers = self._density.numbers
+        self._surrogate = Surrogate(numbers, self._density.width - numbers, state.get("weights", ()))
         self._earlier = [list(row) for row in state["earlier"]]
         self._curves = Curves.of_snapshot(state["curves"])
-
-
-def _losses_to_random(chosen: list[bool]) -> int:
-    """Pairs, best first, in which a random trial stands before one the model chose."""
-    pairs = drawn = 0
-    for is_modelled in chosen:
-        if is_modelled:
-            pairs += drawn
-        else:
-            drawn += 1
-    return pairs
-
-
-def _merged(rungs: list[Rung]) -> list[int]:
-    if len(rungs) == 1:
-        return rungs[0].order
-    order = [trial for rung in rungs for trial in rung.order]
-    vectors = [vector for rung in rungs for vector in rung.vectors]
-    if vectors:
-        return [order[at] for at in best_first(vectors)]
-    losses = [loss for rung in rungs for loss in rung.losses]
-    return [trial for _, trial in sorted(zip(losses, order, strict=True))]

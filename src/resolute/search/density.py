@@ -41,11 +41,17 @@ class Density:
         )
         self._value = np.array([float(value) for size in sizes for value in range(size)])
         self._column_size = np.array([float(size) for size in sizes for _ in range(size)])
+        self._steps = np.array([_steps(parameter) for parameter in self._numbers])
         self._least = np.array([_least_bandwidth(parameter) for parameter in self._numbers])
 
     @property
     def width(self) -> int:
         return len(self._numbers) + len(self._choices)
+
+    @property
+    def numbers(self) -> int:
+        """Columns of a row that are numbers; they come first."""
+        return len(self._numbers)
 
     def encode(self, assignment: Assignment) -> list[float]:
         """A row of JSON numbers: place on the unit scale, or position among the choices (-1: none of them)."""
@@ -62,7 +68,27 @@ class Density:
         score = self._log_density(candidates, liked)
         if rest:
             score = score - self._log_density(candidates, np.array(rest, dtype=np.float64))
-        return self._decode(candidates[int(np.argmax(score))], dice)
+        return self.decode(candidates[int(np.argmax(score))], dice)
+
+    def draws(self, liked: Matrix, count: int, random: np.random.Generator) -> Matrix:
+        """Rows near those in `liked`, and a third from anywhere; as `encode` would have them."""
+        numbers, near = len(self._numbers), 2 * count // 3
+        rows = random.random((count, self.width))
+        rows[:, numbers:] = np.floor(rows[:, numbers:] * self._sizes)
+        origin = liked[random.integers(0, len(liked), near)]
+        # One parameter changes, or a few, by steps of any size; choices change altogether.
+        is_changed = random.random(origin.shape) < random.choice([1.0 / self.width, 2.0 / self.width, 0.5], (near, 1))
+        is_changed[np.arange(near), random.integers(0, self.width, near)] = True
+        step = random.standard_normal((near, numbers)) * random.choice([0.03, 0.1, 0.3], (near, 1))
+        rows[:near, :numbers] = np.clip(np.abs(origin[:, :numbers] + step), 0.0, 1.0)
+        rows[:near] = np.where(is_changed | (origin < 0.0), rows[:near], origin)
+        rows[:, :numbers] = np.round(self._on_steps(rows[:, :numbers]), 6)
+        return rows
+
+    def _on_steps(self, numbers: Matrix) -> Matrix:
+        """Whole numbers stand in the middle of their share of the unit scale."""
+        stepped = (np.minimum(np.floor(numbers * self._steps), self._steps - 1.0) + 0.5) / np.maximum(self._steps, 1.0)
+        return np.where(self._steps > 0.0, stepped, numbers)
 
     def _candidates(self, liked: Matrix, random: np.random.Generator) -> Matrix:
         """Draws from the density of the good points, of which one share is the uniform prior."""
@@ -104,7 +130,7 @@ class Density:
         bandwidth: Matrix = np.maximum(_BANDWIDTH * count ** (-1.0 / (self.width + 4)), self._least)
         return bandwidth
 
-    def _decode(self, row: Matrix, dice: Dice) -> Assignment:
+    def decode(self, row: Matrix, dice: Dice) -> Assignment:
         chosen: dict[str, Any] = {
             parameter.name: parameter.from_unit(float(unit))
             for parameter, unit in zip(self._numbers, row, strict=False)
@@ -124,6 +150,11 @@ def _unit(parameter: Parameter, assignment: Assignment) -> float:
         return _ABSENT
     # Six digits are finer than any kernel, and a snapshot holds one such number per parameter and trial.
     return round(min(max(parameter.to_unit(assignment[parameter.name]), 0.0), 1.0), 6)
+
+
+def _steps(parameter: Parameter) -> float:
+    """How many values a whole number has; 0 for other numbers."""
+    return parameter.maxval - parameter.minval + 1.0 if parameter.kind == "int" else 0.0
 
 
 def _least_bandwidth(parameter: Parameter) -> float:
