@@ -9,7 +9,7 @@ export UV_COMPILE_BYTECODE := 1
 # Compiled modules halve the start of every process, whatever the surrounding shell prefers.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup up demo check test test-all ui browser bench bench-search bench-imagery format lock clean
+.PHONY: help setup up demo check test test-all ui browser bench bench-search bench-imagery bench-detection bench-serving format lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -73,6 +73,27 @@ bench-search: setup .venv-search/.ready ## searchers beside Optuna, Ray Tune and
 
 bench-imagery: setup ## imagery beside SAHI and rasterio
 	PYTHONPATH=. $(BIN)/python -m benchmarks.imagery.run
+
+.venv-sahi/.ready: $(VENV)/.ready benchmarks/detection/requirements.in
+	$(BIN)/uv venv --quiet --allow-existing .venv-sahi --python $(BIN)/python
+	$(BIN)/uv pip install --quiet --python .venv-sahi/bin/python -r benchmarks/detection/requirements.in
+	@touch $@
+
+bench-detection: setup .venv-sahi/.ready ## metrics, merging and sliced inference beside their peers
+	PYTHONPATH=. RESOLUTE_SAHI_PYTHON=.venv-sahi/bin/python $(BIN)/python -m benchmarks.detection.run
+
+# Peers of the model server do not agree on versions: each has an environment of its own.
+.venv-%-server/.ready: $(VENV)/.ready benchmarks/serving/requirements.in
+	$(BIN)/uv venv --quiet --allow-existing $(@D) --python $(BIN)/python
+	grep '^$*==' benchmarks/serving/requirements.in | $(BIN)/uv pip install --quiet --python $(@D)/bin/python -r -
+	@touch $@
+
+bench-serving: setup .venv-kserve-server/.ready .venv-mlserver-server/.ready .venv-litserve-server/.ready ## the model server and the router beside their peers
+	PYTHONPATH=. RESOLUTE_KSERVE_PYTHON=.venv-kserve-server/bin/python \
+		RESOLUTE_MLSERVER_PYTHON=.venv-mlserver-server/bin/python \
+		RESOLUTE_LITSERVE_PYTHON=.venv-litserve-server/bin/python $(BIN)/python -m benchmarks.serving.echo
+	PYTHONPATH=. $(BIN)/python -m benchmarks.serving.router
+	PYTHONPATH=. $(BIN)/python -m benchmarks.serving.router_rollout
 
 format: setup ## format the code
 	$(BIN)/ruff format src tests benchmarks examples

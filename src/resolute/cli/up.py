@@ -19,6 +19,12 @@ _NEEDED = ("fastapi", "uvicorn", "sqlalchemy", "obstore")
 def up(
     host: Annotated[str, typer.Option(help="Address to listen on; any but loopback needs passwords.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")] = 8080,
+    router_port: Annotated[
+        int | None,
+        typer.Option(
+            envvar="RESOLUTE_ROUTER_PORT", help="Of the router of deployments; the port after --port if left out."
+        ),
+    ] = None,
     home: Annotated[
         Path | None, typer.Option(envvar="RESOLUTE_HOME", help="Where everything is kept; ~/.resolute if left out.")
     ] = None,
@@ -50,6 +56,7 @@ def up(
     code = server.run(
         host=host,
         port=port,
+        router_port=router_port,
         home=home,
         slots=slots,
         db=db,

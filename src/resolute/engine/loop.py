@@ -16,8 +16,9 @@ from resolute.engine.scheduling import schedule, start_assigned
 log = logging.getLogger(__name__)
 
 BUSY_WAIT_S = 0.01
-"""Between looks while something started or ended a moment ago: short trials end soon."""
+"""Between looks at running gangs while something started or ended a moment ago: short trials end soon."""
 IDLE_WAIT_S = 0.2
+"""Between passes when nobody calls for one: what must happen by the clock is not later than this."""
 BUSY_FOR_S = 3.0
 
 
@@ -28,6 +29,8 @@ class EngineLoop:
         self._stopping = threading.Event()
         self._since = platform.clock()
         self._busy_until = 0.0
+        self._handles: list[str] = []
+        """Of the gangs that ran at the end of the last pass."""
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._collector = threading.Thread(target=self._collect, name="collector", daemon=True)
 
@@ -50,6 +53,7 @@ class EngineLoop:
             try:
                 if tick(self._platform, since=self._since):
                     self._busy_until = time.monotonic() + BUSY_FOR_S
+                self._handles = running_handles(self._platform)
             except ResoluteError as error:
                 log.warning("the engine could not finish a pass: %s", error)
             except Exception:
@@ -58,9 +62,19 @@ class EngineLoop:
             self._wait()
 
     def _wait(self) -> None:
+        """Until somebody calls, a gang has ended, or it is time: a pass reads the database, a look does not."""
+        ends_at = time.monotonic() + IDLE_WAIT_S
         is_busy = time.monotonic() < self._busy_until
-        if self._wake.wait(BUSY_WAIT_S if is_busy else IDLE_WAIT_S):
-            self._wake.clear()
+        while not self._wake.wait(BUSY_WAIT_S if is_busy else IDLE_WAIT_S):
+            if time.monotonic() >= ends_at or self._has_ended():
+                return
+        self._wake.clear()
+
+    def _has_ended(self) -> bool:
+        if not self._handles:
+            return False
+        statuses = self._platform.runner.poll(self._handles).values()
+        return any(status.exit_code is not None or status.is_lost for status in statuses)
 
     def _collect(self) -> None:
         """On a thread of its own: deleting from an object store may take long."""
@@ -84,3 +98,8 @@ def tick(platform: Platform, *, since: datetime) -> bool:
     ended = reap(platform, since=since)
     started = schedule(platform)
     return bool(ended or started)
+
+
+def running_handles(platform: Platform) -> list[str]:
+    with platform.store.read() as tx:
+        return [allocation.handle for allocation in tx.allocations.live() if allocation.handle is not None]

@@ -76,6 +76,7 @@ def run(
     initial_password: str | None = None,
     allowed_hosts: Sequence[str] = (),
     warm: bool = True,
+    router_port: int | None = None,
 ) -> int:
     """Serve until SIGTERM or Ctrl-C; returns the exit code. Raises ResoluteError when it cannot start."""
     options = Options(
@@ -89,7 +90,7 @@ def run(
         initial_password=initial_password or os.environ.get("RESOLUTE_INITIAL_PASSWORD"),
         allowed_hosts=allowed_hosts,
         warm=warm,
-        router_port=_port_in(os.environ.get("RESOLUTE_ROUTER_PORT")),
+        router_port=_port_in(os.environ.get("RESOLUTE_ROUTER_PORT")) if router_port is None else router_port,
     )
     return Master(options).serve()
 

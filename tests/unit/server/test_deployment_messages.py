@@ -69,9 +69,7 @@ def test_the_state_sums_up_what_clients_can_expect(seen: DeploymentView, state: 
 
 
 def test_shares_are_those_of_the_moment() -> None:
-    seen = view(
-        [(2, S.READY, 1), (1, S.READY, 1)], [(1, R.READY), (2, R.READY)], stable=1, canary=2, canary_percent=30
-    )
+    seen = view([(2, S.READY, 1), (1, S.READY, 1)], [(1, R.READY), (2, R.READY)], stable=1, canary=2, canary_percent=30)
     crashed = replace(seen, replicas=[r for r in seen.replicas if r.revision == 1])
 
     now = {r.number: r.traffic_percent for r in deployment_message(seen).revisions}
