@@ -99,7 +99,7 @@ def test_a_name_that_cannot_be_a_host_is_refused_with_the_servers_sentence(page:
     page.get_by_role("button", name="New deployment").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name, part of its address").fill("Not A Host")
-    dialog.get_by_label("Model", exact=True).select_option(scene.model)
+    dialog.get_by_role("combobox", name="Model", exact=True).select_option(scene.model)
 
     dialog.get_by_role("button", name="Deploy").click()
 
@@ -143,15 +143,15 @@ def test_a_canary_starts_changes_its_share_and_is_promoted(page: Page, scene) ->
     page.goto(f"deployments/{scene.deployment}")
     page.get_by_role("button", name="Canary").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_label("Model", exact=True)).to_have_value(scene.model)
+    expect(dialog.get_by_role("combobox", name="Model", exact=True)).to_have_value(scene.model)
     dialog.get_by_label("Version").select_option("2")
-    dialog.get_by_label("Percent").fill("30")
+    dialog.get_by_label("Percent", exact=True).fill("30")
     confirm(page, "Start canary")
     expect(page.get_by_role("img", name="Traffic: revision 1 70 %, revision 2 30 %")).to_be_visible()
     expect(page.get_by_role("table", name="Traffic split")).to_contain_text("Canary")
 
     page.get_by_role("button", name="Change share").click()
-    page.get_by_role("dialog").get_by_label("Percent").fill("55")
+    page.get_by_role("dialog").get_by_label("Percent", exact=True).fill("55")
     confirm(page, "Change share")
     expect(page.get_by_role("img", name="Traffic: revision 1 45 %, revision 2 55 %")).to_be_visible()
     page.get_by_role("button", name="Promote").click()
@@ -199,7 +199,7 @@ def test_a_shadow_starts_and_stops(page: Page, scene, served: Served) -> None:
     more(page, "Shadow")
     page.get_by_role("button", name="Folder or archive").click()
     page.get_by_label("Path or http(s) address").fill(str(MODEL_SERVER))
-    page.get_by_label("Percent").fill("40")
+    page.get_by_label("Percent", exact=True).fill("40")
     confirm(page, "Start shadow")
     expect(page.get_by_role("table", name="Traffic split")).to_contain_text("copies of 40 %")
 

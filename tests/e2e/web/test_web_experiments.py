@@ -34,6 +34,20 @@ def test_a_hyperparameter_and_a_metric_can_be_columns(page: Page, work) -> None:
     expect(page.get_by_role("columnheader", name="validation_loss")).to_be_visible()
 
 
+def test_metric_columns_ask_for_all_best_trials_by_one_request(page: Page, work) -> None:
+    page.goto("experiments")
+    page.get_by_role("button", name="Columns").click()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/api/v1/trials" in request.url else None)
+
+    page.get_by_role("menu").get_by_label("validation_loss").check()
+    page.keyboard.press("Escape")
+
+    row = page.get_by_role("row").filter(has_text="rate-search").first
+    expect(row.get_by_role("cell").last).to_have_text(re.compile(r"0\.\d+"))
+    assert len(asked) == 1
+
+
 def test_many_experiments_can_be_tagged_archived_and_compared_at_once(page: Page, work) -> None:
     first, second = (work.start(steps=10, name="for-many") for _ in range(2))
     for experiment in (first, second):

@@ -107,6 +107,13 @@ export const trialsQuery = (
     },
   });
 
+/** Several trials by one request. */
+export const trialsByIdQuery = (ids: readonly number[]) =>
+  queryOptions({
+    queryKey: ["trials", ids],
+    enabled: ids.length > 0,
+    queryFn: ({ signal }) => get<{ trials: Trial[] }>(`${V1}/trials`, { ids }, signal).then((answer) => answer.trials),
+  });
 export const trialQuery = (id: number) =>
   queryOptions({
     queryKey: ["trial", id],

@@ -668,6 +668,9 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
             tensorboards: components["schemas"]["InteractiveTask"][];
         };
+        GetTrialsResponse: {
+            trials: components["schemas"]["Trial"][];
+        };
         GetTrialWorkloadsResponse: {
             pagination: components["schemas"]["Pagination"];
             workloads: components["schemas"]["WorkloadContainer"][];

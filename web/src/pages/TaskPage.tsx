@@ -12,15 +12,25 @@ export default function TaskPage(): ReactNode {
   if (isPending) return <Loading />;
   if (!task) return <ErrorNote error={error} />;
   const latest = task.allocations[0];
-  const kind = task.taskType.replace("TASK_TYPE_", "").toLowerCase();
+  // Replicas of a deployment are tasks of no kind of their own: their id is `replica.<deployment>.<revision>.<key>`.
+  const [first, deployment = "", revision = ""] = id.split(".");
+  const isReplica = first === "replica";
+  const kind = isReplica ? "replica" : task.taskType.replace("TASK_TYPE_", "").toLowerCase();
   const isServed = ["notebook", "tensorboard"].includes(kind);
   return (
     <>
       <PageHead
-        crumbs={[{ label: "Tasks", to: "/tasks" }]}
+        crumbs={
+          isReplica
+            ? [
+                { label: "Deployments", to: "/deployments" },
+                { label: `${deployment}, revision ${revision}`, to: `/deployments/${deployment}` },
+              ]
+            : [{ label: "Tasks", to: "/tasks" }]
+        }
         title={
           <>
-            <span style={{ textTransform: "capitalize" }}>{kind}</span>{" "}
+            {kind.charAt(0).toUpperCase() + kind.slice(1)}{" "}
             <StateBadge state={task.endTime ? "STATE_TERMINATED" : (latest?.state ?? "STATE_QUEUED")} />
           </>
         }

@@ -7,16 +7,17 @@ from fastapi import APIRouter, Query
 from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.domain.metric import TRAINING, VALIDATION
-from resolute.domain.trial import TrialState
+from resolute.domain.trial import Trial, TrialState
 from resolute.engine import trials as engine
 from resolute.engine.platform import Platform
+from resolute.engine.ports import Transaction
 from resolute.engine.reports import PROFILING_GROUPS
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import Order, Paging, is_descending, pagination
 from resolute.server.routes.experiments import submit
 from resolute.server.shapes.checkpoints import checkpoint_workload
 from resolute.server.shapes.trials import workload
-from resolute.server.views import show_experiment, show_trial
+from resolute.server.views import show_experiment, show_trial, show_trials
 from resolute.spec.wire import enums
 from resolute.spec.wire import experiments as wire_experiments
 from resolute.spec.wire import trials as wire
@@ -24,7 +25,26 @@ from resolute.spec.wire.base import Empty
 
 router = APIRouter(tags=["trials"])
 
+_AT_ONCE = 200
 _DELETED = (CheckpointState.DELETED, CheckpointState.ERROR)
+
+
+@router.get("/api/v1/trials", operation_id="GetTrials")
+def get_trials(
+    platform: PlatformOf,
+    ids: Annotated[list[int], Query(min_length=1, max_length=_AT_ONCE, description="Those to look at.")],
+) -> wire.GetTrialsResponse:
+    """Several trials by one request, in the order asked for; those that are not there are left out."""
+    with platform.store.read() as tx:
+        found = [trial for trial in (_trial_or_none(tx, trial_id) for trial_id in dict.fromkeys(ids)) if trial]
+        return wire.GetTrialsResponse(trials=show_trials(platform, tx, found))
+
+
+def _trial_or_none(tx: Transaction, trial_id: int) -> Trial | None:
+    try:
+        return tx.trials.get(trial_id)
+    except NotFound:
+        return None
 
 
 @router.get("/api/v1/trials/{trial_id}")

@@ -72,6 +72,10 @@ class TrialResponse(Wire):
     trial: Trial
 
 
+class GetTrialsResponse(Wire):
+    trials: list[Trial] = []
+
+
 class GetExperimentTrialsResponse(Wire):
     trials: list[Trial] = []
     pagination: Pagination = Pagination()

@@ -3,7 +3,7 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { useMemo, useState, type ReactNode } from "react";
 import { useSearchParams } from "react-router";
 import { useLive } from "../../api/events";
-import { trialQuery, usersQuery, type ExperimentFilter } from "../../api/queries";
+import { trialsByIdQuery, usersQuery, type ExperimentFilter } from "../../api/queries";
 import { plural } from "../../text/format";
 import { DataTable } from "../../ui/DataTable";
 import { Empty, ErrorNote, Loading } from "../../ui/parts";
@@ -22,6 +22,7 @@ const STATES = [
   ["STATE_CANCELED", "Canceled"],
 ] as const;
 const HIDDEN_AT_FIRST = { project: true, pool: true, checkpoints: true, size: true, parent: true, description: true };
+const AT_ONCE = 100;
 const NONE: ReadonlySet<string> = new Set();
 
 export function ExperimentList({ projectId }: { projectId?: number }): ReactNode {
@@ -171,14 +172,22 @@ function filterOf(params: URLSearchParams, projectId?: number): ExperimentFilter
   return filter;
 }
 
-/** Validation metrics of the best trials, asked for only when a metric column is on. */
+/** Validation metrics of the best trials, a hundred by a request, asked for only when a metric column is on. */
 function useBestMetrics(trialIds: readonly number[], enabled: boolean): Map<number, Record<string, unknown>> {
-  const wanted = enabled ? [...new Set(trialIds)].filter(Boolean).slice(0, 100) : [];
-  const answers = useQueries({ queries: wanted.map((id) => ({ ...trialQuery(id), staleTime: 30_000 })) });
-  return new Map(
-    answers.flatMap((answer) =>
-      answer.data ? [[answer.data.id, answer.data.bestValidation?.metrics.avgMetrics ?? {}] as const] : [],
-    ),
+  const wanted = enabled ? [...new Set(trialIds)].filter(Boolean) : [];
+  const parts = Array.from({ length: Math.ceil(wanted.length / AT_ONCE) }, (_, part) =>
+    wanted.slice(part * AT_ONCE, (part + 1) * AT_ONCE),
+  );
+  const answers = useQueries({ queries: parts.map((ids) => ({ ...trialsByIdQuery(ids), staleTime: 30_000 })) });
+  const fresh = answers.map((answer) => answer.dataUpdatedAt).join();
+  return useMemo(
+    () =>
+      new Map(
+        answers
+          .flatMap((answer) => answer.data ?? [])
+          .map((trial) => [trial.id, trial.bestValidation?.metrics.avgMetrics ?? {}]),
+      ),
+    [fresh, wanted.length],
   );
 }
 
