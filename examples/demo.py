@@ -19,6 +19,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from ruamel.yaml import YAML
 
 from resolute.client import Client
 from resolute.client.experiment import Experiment
@@ -33,7 +34,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--port", type=int, default=8080)
     parser.add_argument("--home", default=None)
-    parser.add_argument("--exit", action="store_true", help="end after the last experiment")
+    parser.add_argument("--exit", action="store_true", help="end after the last step")
+    parser.add_argument("--batches", type=int, default=300, help="length of the detection training")
     arguments = parser.parse_args()
     home = arguments.home or tempfile.mkdtemp(prefix="resolute-demo-")
     url = f"http://127.0.0.1:{_port_near(arguments.port)}"
@@ -41,7 +43,7 @@ def main() -> None:
     master = _start_master(url, home)
     try:
         with Client(url, user="determined", password="") as client:
-            tour(client, Path(home) / "xview")
+            tour(client, Path(home) / "xview", arguments.batches)
         if not arguments.exit:
             _stay(url)
     except KeyboardInterrupt:
@@ -52,7 +54,7 @@ def main() -> None:
         master.wait(timeout=30)
 
 
-def tour(client: Client, folder: Path) -> None:
+def tour(client: Client, folder: Path, batches: int) -> None:
     began = time.perf_counter()
     _title("A plain PyTorch script crashes and goes on from its checkpoint")
     crashed = _run(client, EXAMPLES / "quickstart" / "crash.yaml")
@@ -62,7 +64,7 @@ def tour(client: Client, folder: Path) -> None:
     _title("A search that stops weak trials early")
     search = _run(client, XVIEW / "demo_search.yaml")
     _title("Training on two slots")
-    training = _run(client, XVIEW / "demo_train.yaml")
+    training = _run(client, XVIEW / "demo_train.yaml", max_length={"batches": batches})
     best = training.top_checkpoint().uuid
     _title("How good is it?")
     tiles = folder / "tiles"
@@ -138,10 +140,13 @@ def _start_master(url: str, home: str) -> subprocess.Popen[bytes]:
     return master
 
 
-def _run(client: Client, config: Path) -> Experiment:
+def _run(client: Client, config: Path, **searcher: object) -> Experiment:
+    """`searcher`: keys of that section to replace."""
     folder = os.path.relpath(config.parent)
     console.print(f"[dim]$ resolute experiment create {folder}/{config.name} {folder}[/dim]")
-    experiment = client.create_experiment(config, config.parent)
+    values = YAML(typ="safe").load(config)
+    values["searcher"].update(searcher)
+    experiment = client.create_experiment(values, config.parent)
     columns = (TextColumn("  {task.description}"), BarColumn(), TextColumn("{task.fields[best]}"), TimeElapsedColumn())
     with Progress(*columns, console=console) as progress:
         bar = progress.add_task("starting", total=1.0, best="")
