@@ -36,6 +36,11 @@ class Algorithm(Enum):
         """Whether weak trials are ended early, which needs a trainer that records metrics as it goes."""
         return self is Algorithm.ASHA
 
+    @property
+    def learns(self) -> bool:
+        """Whether what is tried next, or ended, depends on what was measured."""
+        return self in (Algorithm.TPE, Algorithm.ASHA)
+
     def searcher(self, settings: Mapping[str, Any], *, trials: int, parallel_trials: int) -> Json:
         """The searcher's section but for metric and goal. Settings go into it by our names of its keys."""
         rest = {key: _number(value) for key, value in settings.items() if key not in (*_LENGTHS, "resource_name")}

@@ -143,7 +143,9 @@ class Search:
 
     def searcher(self) -> Json:
         shape = self.algorithm.searcher(self.settings, trials=self.trials, parallel_trials=self.parallel_trials)
-        return {**shape, **self.goal.section(), "max_failed_trials": self.failed_trials}
+        # The type of the objective is meant for the first one: nothing may be chosen by the direction of the others.
+        goal = replace(self.goal, objectives=self.goal.objectives[:1]) if self.algorithm.learns else self.goal
+        return {**shape, **goal.section(), "max_failed_trials": self.failed_trials}
 
     def _counts(self) -> dict[str, int]:
         """How many points a grid has along each hyperparameter: ranges without an end share the trials evenly."""

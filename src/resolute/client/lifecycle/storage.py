@@ -1,6 +1,7 @@
 """Where models are kept: `<base>/<id>/trained|tuned|deploy/<32 hex>/`, in a folder or an object store."""
 
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -54,13 +55,20 @@ class ModelStorage:
             yield target
 
     def write_json(self, uri: str, content: dict[str, Any]) -> None:
-        blobs, folder, name = self._file(uri)
-        blobs.write(folder, name, json.dumps(content, indent=2).encode())
+        text = json.dumps(content, indent=2)
+        path = local_path(uri)
+        if path is None:
+            blobs, folder, name = self._object(uri)
+            blobs.write(folder, name, text.encode())
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        draft.write_text(text)
+        draft.replace(path)
 
     def read_json(self, uri: str) -> dict[str, Any]:
-        blobs, folder, name = self._file(uri)
         try:
-            content = json.loads(b"".join(blobs.read(folder, name)))
+            content = json.loads(self._read(uri))
         except ValueError as problem:
             raise InvalidInput(f"{uri} is not the JSON of a model: {problem}.") from None
         if not isinstance(content, dict):
@@ -68,13 +76,28 @@ class ModelStorage:
         return content
 
     def exists(self, uri: str) -> bool:
-        blobs, folder, name = self._file(uri)
+        path = local_path(uri)
+        if path is not None:
+            return path.exists()
+        blobs, folder, name = self._object(uri)
         return name in blobs.files(folder)
 
-    def _file(self, uri: str) -> tuple[ObjectBlobs, str, str]:
-        parent, _, name = uri.rpartition("/")
-        root, _, folder = parent.rpartition("/")
-        return self._open(root or "/"), folder, name
+    def _read(self, uri: str) -> bytes:
+        path = local_path(uri)
+        if path is None:
+            blobs, folder, name = self._object(uri)
+            return b"".join(blobs.read(folder, name))
+        try:
+            return path.read_bytes()
+        except OSError as problem:
+            raise NotFound(f"{uri} cannot be read: {problem.strerror}. Save a model there with save_as_json.") from None
+
+    def _object(self, uri: str) -> tuple[ObjectBlobs, str, str]:
+        """An address as a store, a folder in it and a file in that."""
+        parts = uri.removeprefix("s3://").split("/")
+        if len(parts) < 3 or not all(parts):
+            raise InvalidInput(f"{uri} names no file in a folder of a bucket. Write s3://bucket/folder/model.json.")
+        return self._open("s3://" + "/".join(parts[:-2])), parts[-2], parts[-1]
 
     def _open(self, uri: str) -> ObjectBlobs:
         path = local_path(uri)

@@ -108,6 +108,17 @@ class TestJson:
             model.save_as_json(path)
         assert model.save_as_json(path, overwrite=True) == str(path)
 
+    def test_any_path_of_this_machine_will_do(self, model: Model, config: Config, tmp_path: Path) -> None:
+        uri = model.save_as_json(tmp_path / "my models" / ".hidden" / "digits of mine.json")
+
+        assert Model.load_from_json(uri, config).revision == model.revision
+        assert [path.name for path in Path(uri).parent.iterdir()] == ["digits of mine.json"]
+
+    @pytest.mark.parametrize("uri", ["s3://bucket", "s3://bucket/model.json", "s3://bucket//model.json"])
+    def test_a_bucket_alone_is_no_place_for_it(self, model: Model, uri: str) -> None:
+        with pytest.raises(InvalidInput, match="names no file in a folder of a bucket"):
+            model.save_as_json(uri)
+
     @pytest.mark.parametrize("content", ["no json", "[]", "{}", '{"format": 1, "record": {}, "colour": 3}'])
     def test_another_file_is_refused(self, config: Config, tmp_path: Path, content: str) -> None:
         (tmp_path / "model.json").write_text(content)

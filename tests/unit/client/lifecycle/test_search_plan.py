@@ -159,6 +159,23 @@ class TestGoal:
             Goal.of(objectives, kind, value)
 
 
+class TestSeveralObjectives:
+    @pytest.mark.parametrize(
+        ("algorithm", "metric"),
+        [
+            (Algorithm.RANDOM, ["accuracy", "loss"]),
+            (Algorithm.GRID, ["accuracy", "loss"]),
+            (Algorithm.TPE, "accuracy"),
+            (Algorithm.ASHA, "accuracy"),
+        ],
+    )
+    def test_only_the_first_one_decides_what_is_tried(self, algorithm: Algorithm, metric: Any) -> None:
+        goal = Goal.of(["accuracy", "loss"], "maximize", 0.9)
+        wanted = search({"--lr": Double(0, 1)}, goal=goal, algorithm=algorithm, settings={"r_l": 3})
+
+        assert wanted.searcher()["metric"] == metric
+
+
 class TestFitting:
     def test_a_space_smaller_than_the_trials_is_tried_whole_with_a_warning(self) -> None:
         wanted = search({"--epochs": Discrete(["5"]), "--seed": Discrete(["1", "7"])}, trials=12)
