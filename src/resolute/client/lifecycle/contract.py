@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from numbers import Integral, Real
 from typing import Any
 
+from resolute.client.lifecycle.domain import Domain
+from resolute.client.lifecycle.faults import InvalidModelProperty
 from resolute.domain.errors import InvalidInput
 
 SECTION = "lifecycle"
@@ -57,6 +60,23 @@ class TrialOrder:
         """Flags of hyperparameters, then those of arguments, each as it was written."""
         pairs = [(name, hparams[name]) for name in self.flags if name in hparams]
         return [word for name, value in (*pairs, *self.args) for word in _words(name, value)]
+
+
+def plain(key: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Flags and their values as they can travel: what is not a plain number or truth becomes text."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InvalidModelProperty(f"{key}: {given!r} is not a dictionary of flags and values.")
+    return {str(name): _plain(key, str(name), value) for name, value in (given or {}).items()}
+
+
+def _plain(key: str, name: str, value: Any) -> Any:
+    if isinstance(value, Domain):
+        raise InvalidModelProperty(f"{key}: {name} is {value!r}, a domain. Give one value, or call tune().")
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    return float(value) if isinstance(value, Real) else str(value)
 
 
 def _words(name: str, value: Any) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 from resolute.client.lifecycle.algorithm import Algorithm
 from resolute.client.lifecycle.capacity import check_count
 from resolute.client.lifecycle.config import Config
+from resolute.client.lifecycle.contract import plain
 from resolute.client.lifecycle.definition import define
 from resolute.client.lifecycle.domain import Domain, space_of
 from resolute.client.lifecycle.faults import ModelAlreadyExistsException
@@ -19,7 +20,7 @@ from resolute.client.lifecycle.framework import ModelFramework
 from resolute.client.lifecycle.plan import Goal, Search
 from resolute.client.lifecycle.quantity import Amount, Resources, requested
 from resolute.client.lifecycle.record import ModelRecord, SavedModel
-from resolute.client.lifecycle.rollout import Rollout
+from resolute.client.lifecycle.rollout import Rollout, check_settings
 from resolute.client.lifecycle.runs import Runs
 from resolute.client.lifecycle.sources import find_source
 from resolute.client.lifecycle.storage import MODEL_FILE, ModelStorage
@@ -157,9 +158,12 @@ class Model:
         A finished experiment stays for its metrics; `force_cleanup` archives it.
         """
         claim = requested(gpus, cpu, memory, resources)
-        demand = self._runs.demand(workers, claim, args, timeout)
+        demand = self._runs.demand(workers, claim, plain("args", args), timeout)
         return self._runs.train(
-            hyperparameters, demand, is_verbose=_is_verbose(verbose), is_archived=bool(force_cleanup)
+            plain("hyperparameters", hyperparameters),
+            demand,
+            is_verbose=_is_set(verbose, "KAPTAIN_SDK_VERBOSE", default="true"),
+            is_archived=_is_set(force_cleanup, "KAPTAIN_SDK_FORCE_CLEANUP"),
         )
 
     def tune(
@@ -199,8 +203,9 @@ class Model:
             parallel_trials=check_count("parallel_trials", parallel_trials),
             failed_trials=check_count("failed_trials", failed_trials, least=0),
         )
-        demand = self._runs.demand(workers, claim, args, timeout)
-        return self._runs.tune(search, demand, is_archived=bool(delete_experiment))
+        demand = self._runs.demand(workers, claim, plain("args", args), timeout)
+        is_archived = _is_set(delete_experiment, "KAPTAIN_SDK_DELETE_EXPERIMENT")
+        return self._runs.tune(search, demand, is_archived=is_archived)
 
     def deploy(
         self,
@@ -219,10 +224,11 @@ class Model:
         """Serve the newest saved model, or the one at `model_uri`. Waits until it answers.
 
         `autoscale` is how many requests at once a replica should carry. False, with a sentence, when it is deployed
-        already and `replace` is not set. `kwargs` are settings of the deployment: public=, sticky=, guard= ...
+        already and `replace` is not set. `kwargs` are settings of the deployment: public=, sticky=, guard=, serving=.
         """
         claim = requested(gpus, cpu, memory, resources)
         check_count("autoscale", autoscale)
+        check_settings(kwargs)
         rollout = self._rollout(timeout)
         if not replace and rollout.find() is not None:
             self._voice.say(
@@ -332,11 +338,11 @@ class Model:
         return Rollout(self._config.client, self._definition, self._voice, timeout_s=timeout, interval_s=interval_s)
 
 
-def _is_verbose(given: bool | None) -> bool:
-    """Shown unless it is turned off, by argument or environment."""
+def _is_set(given: bool | None, variable: str, *, default: str = "") -> bool:
+    """The argument, else the environment's word."""
     if given is not None:
         return given
-    return os.environ.get("KAPTAIN_SDK_VERBOSE", "true").lower() in ("true", "yes", "y", "1")
+    return os.environ.get(variable, default).lower() in ("true", "yes", "y", "1")
 
 
 def _whole(uri: str) -> str:

@@ -1,19 +1,25 @@
 """A model's deployment: one name, its revisions, and the share of requests that each gets."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from resolute.client.client import Client
 from resolute.client.deployments import Deployment
 from resolute.client.lifecycle.definition import Definition
-from resolute.client.lifecycle.faults import InvalidModelProperty, ModelDeploymentException, WorkloadDeploymentError
+from resolute.client.lifecycle.faults import (
+    InvalidModelProperty,
+    ModelDeploymentException,
+    UnsupportedModelDeploymentException,
+    WorkloadDeploymentError,
+)
 from resolute.client.lifecycle.voice import Voice
 from resolute.domain.errors import IllegalTransition, NotFound, Unavailable
 
 Json = dict[str, Any]
 _LOOK_S = 0.1
+SETTINGS = ("guard", "public", "serving", "sticky")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +151,18 @@ def table(deployment: Deployment) -> str:
     widths = [max(len(head), len(cell)) for head, cell in zip(heads, row, strict=True)]
     lines = ("  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)) for cells in (heads, row))
     return "\n".join(line.rstrip() for line in lines)
+
+
+def check_settings(given: Mapping[str, Any]) -> None:
+    """Settings of a deployment that may be given along."""
+    if given.get("transformer") is not None:
+        raise UnsupportedModelDeploymentException(
+            "transformer: there are none here. Put what it does before and after the model into a handler of your own: "
+            'serving_config={"handler": "handler.py"}.'
+        )
+    unknown = sorted(set(given) - {*SETTINGS, "transformer"})
+    if unknown:
+        raise InvalidModelProperty(f"deploy: {unknown[0]!r} is unknown. Known are {', '.join(SETTINGS)}.")
 
 
 def _revision(deployment: Deployment, number: int | None) -> Json | None:

@@ -31,6 +31,8 @@ class PlayingMaster(FakeMaster):
     deployments: dict[str, Json] = field(default_factory=dict)
     fails_to_start: str = ""
     """The reason why a new revision fails; empty: it is ready at once."""
+    starts_as: str = "STATE_READY"
+    takes_over: bool = True
     leaving: int = 0
     """How often a deleted deployment is still listed."""
 
@@ -122,7 +124,7 @@ def _deploy(fake: PlayingMaster, body: Any) -> httpx.Response:
 def _add_revision(fake: PlayingMaster, deployment: Json, body: Json) -> int:
     number = len(deployment["revisions"]) + 1
     source = f"model:{body['model']}" if "model" in body else body["modelUri"]
-    state = "STATE_FAILED" if fake.fails_to_start else "STATE_READY"
+    state = "STATE_FAILED" if fake.fails_to_start else fake.starts_as
     deployment["revisions"].insert(
         0, {"number": number, "source": source, "state": state, "reason": fake.fails_to_start}
     )
@@ -135,7 +137,7 @@ def _act(fake: PlayingMaster, body: Any, name: str, verb: str) -> httpx.Response
         if "model" in body or "modelUri" in body:
             deployment["canaryRevision"] = _add_revision(fake, deployment, body)
         deployment["canaryPercent"] = body["percent"]
-    if verb == "promote":
+    if verb == "promote" and fake.takes_over:
         deployment["stableRevision"] = deployment["canaryRevision"]
     if verb in ("promote", "rollback"):
         deployment |= {"canaryRevision": None, "canaryPercent": 0}

@@ -11,6 +11,7 @@ from resolute.domain.errors import NotFound
 from resolute.lifecycle import (
     InvalidModelProperty,
     ModelDeploymentException,
+    ModelValidationException,
     UndefinedModelProperty,
     UnsupportedModelDeploymentException,
 )
@@ -40,6 +41,23 @@ class TestDeploying:
         sent = master.deployments["dev-mnist"]["sent"]
         assert sent["public"] is True
         assert sent["serving"] == {"slots": 1, "timeout_s": 5}
+
+    @pytest.mark.parametrize(
+        ("settings", "kind", "sentence"),
+        [
+            ({"colour": 1}, InvalidModelProperty, "deploy: 'colour' is unknown. Known are guard, public"),
+            ({"transformer": object()}, UnsupportedModelDeploymentException, "transformer: there are none here"),
+            ({"autoscale": 0}, ModelValidationException, "autoscale: 0"),
+            ({"max_replicas": 0}, ModelValidationException, "max_replicas: 0"),
+        ],
+    )
+    def test_settings_that_do_nothing_are_refused(
+        self, trained: Model, master: Any, settings: dict[str, Any], kind: type[Exception], sentence: str
+    ) -> None:
+        with pytest.raises(kind, match=sentence):
+            trained.deploy(**settings)
+
+        assert master.deployments == {}
 
     def test_a_table_and_the_address_are_said(self, trained: Model, capsys: pytest.CaptureFixture[str]) -> None:
         trained.deploy()

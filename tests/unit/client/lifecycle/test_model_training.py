@@ -5,11 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from resolute.client.lifecycle.model import Model
 from resolute.domain.errors import IllegalTransition, TooLarge
 from resolute.lifecycle import (
+    Double,
     InvalidModelProperty,
     ModelValidationException,
     Resources,
@@ -65,6 +67,12 @@ class TestWhatIsSent:
 
         assert "requirements" not in master.config(1)["environment"]
         assert master.config(2)["environment"]["requirements"] == "requirements.txt"
+
+    def test_numbers_of_any_kind_and_other_values_travel(self, model: Model, master: Any) -> None:
+        model.train({"--a": np.float32(0.5), "--b": np.int64(3), "--c": True, "--d": Path("x"), "--e": None})
+
+        sent = {name: section["val"] for name, section in master.config()["hyperparameters"].items()}
+        assert sent == {"--a": 0.5, "--b": 3, "--c": True, "--d": "x", "--e": None}
 
     def test_labels_of_the_model_are_labels_of_the_experiment(self, make: Make, master: Any) -> None:
         make(labels={"team": "sea", "draft": ""}).train(HYPERPARAMETERS)
@@ -126,10 +134,15 @@ class TestWhatIsKept:
         assert "exported no model" in capsys.readouterr().out
         assert model.saved_models == ()
 
-    def test_a_finished_experiment_is_archived_when_asked(self, model: Model, master: Any) -> None:
+    def test_a_finished_experiment_is_archived_when_asked(
+        self, model: Model, master: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         model.train(HYPERPARAMETERS, force_cleanup=True)
+        monkeypatch.setenv("KAPTAIN_SDK_FORCE_CLEANUP", "yes")
+        model.train(HYPERPARAMETERS)
+        model.train(HYPERPARAMETERS, force_cleanup=False)
 
-        assert master.experiments[1]["archived"] is True
+        assert [master.experiments[number]["archived"] for number in (1, 2, 3)] == [True, True, False]
 
 
 class TestWhatIsSaid:
@@ -175,6 +188,8 @@ class TestRefusals:
             ({"workers": 3}, ModelValidationException, "3 workers need 3 slots; the cluster has 2"),
             ({"workers": 0}, ModelValidationException, "workers: 0"),
             ({"gpus": 1}, ModelValidationException, "the cluster has 0"),
+            ({"args": ["--fast"]}, InvalidModelProperty, "args: .* is not a dictionary"),
+            ({"args": {"--lr": Double(0, 1)}}, InvalidModelProperty, r"--lr is Double\(min=0, max=1\), a domain"),
             ({"cpu": "lots"}, InvalidModelProperty, "cpu: 'lots'"),
             ({"memory": "2 elephants"}, InvalidModelProperty, "memory: '2 elephants'"),
             ({"cpu": "1", "resources": Resources()}, ModelValidationException, "keep one of the two"),
