@@ -28,7 +28,7 @@ _RANDOM_SHARE = 0.1
 """Trials drawn at random for good: they are how the model is found out where it is wrong."""
 _CANDIDATES = 120
 _PARENTS = 10
-_STEPS = 3
+_STEPS = 2
 """Better weights of the surrogate are looked for so often at each fit."""
 _WINDOW = 4
 """Newest results a newcomer is compared with, in multiples of the divisor: chosen trials get better and better."""
@@ -56,11 +56,12 @@ class AdaptiveTpeSearcher(StoppingHalving):
         self._earlier += [self._density.encode(self._space.flat(earlier[at].hparams)) for at in ranking]
 
     def _plan(self, searcher: Mapping[str, Any]) -> list[BracketPlan]:
-        """One bracket that begins a rung higher than the boldest: the shortest trainings tell a model little."""
+        """Two brackets that begin higher than the boldest: the shortest trainings tell a model little or mislead it."""
         section = {**searcher, "name": "adaptive_asha", "mode": "aggressive", "bracket_rungs": []}
         length, trials = training_length(searcher), int(searcher["max_trials"])
         most = bracket_rungs(section, divisor_of(searcher), length, trials)[0]
-        return plan_halving({**section, "bracket_rungs": [max(most - 1, min(most, 2))]})
+        first = max(most - 1, min(most, 2))
+        return plan_halving({**section, "bracket_rungs": [first, first - 1] if first > 2 else [first]})
 
     # Choosing trials.
 
@@ -82,13 +83,14 @@ class AdaptiveTpeSearcher(StoppingHalving):
         )
 
     def _is_early(self) -> bool:
-        return len(self._brackets[0].rungs[0].order) + len(self._earlier) < self._startup
+        known = sum(len(bracket.rungs[0].order) for bracket in self._brackets)
+        return known + len(self._earlier) < self._startup
 
     def _chosen(self) -> list[list[float]]:
         """Of candidates that were not tried, the greatest expected improvement and, often another, the lowest loss."""
         random = np.random.Generator(np.random.PCG64(self._dice.bits()))
         points = self._fit(self._outlook(), random)
-        means, _ = self._surrogate.predict(points)
+        means = self._surrogate.believed
         candidates = self._density.draws(points[np.argsort(means)[:_PARENTS]], _CANDIDATES, random)
         expected, deviations = self._surrogate.predict(candidates)
         tried = {tuple(row) for row in self._rows}

@@ -35,6 +35,8 @@ class Surrogate:
         self._factor: Matrix = np.zeros((0, 0))
         self._solved: Matrix = np.zeros(0)
         self._scale = 1.0
+        self.believed: Matrix = np.zeros(0)
+        """Means at the points of the last fit."""
 
     def fit(self, points: Matrix, means: Matrix, doubts: Matrix, random: np.random.Generator, *, steps: int) -> None:
         """Take observations in. With `steps`, look for better weights that many times."""
@@ -48,6 +50,8 @@ class Surrogate:
         _, self._factor, self._scale, half = best
         self.weights, self._points = weights, points
         self._solved = np.asarray(np.linalg.solve(self._factor.T, half), dtype=np.float64)
+        # Covariance times solution is the observations; without their doubts it is what is believed of them.
+        self.believed = means - _jitter(doubts, weights) * self._solved
 
     def predict(self, points: Matrix) -> tuple[Matrix, Matrix]:
         """Means and standard deviations."""
@@ -62,7 +66,7 @@ class Surrogate:
     ) -> tuple[float, Matrix, float, Matrix]:
         """Logarithm of the likelihood with its prior, and what predictions need: factor, scale, half-solved means."""
         covariance = self._kernel(points, points, weights)
-        covariance[np.diag_indices(len(points))] += doubts * math.exp(weights[-1]) + 1e-4
+        covariance[np.diag_indices(len(points))] += _jitter(doubts, weights)
         try:
             factor: Matrix = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
         except np.linalg.LinAlgError:
@@ -83,6 +87,11 @@ class Surrogate:
         distance = np.sqrt(5.0 * np.maximum(squared, 0.0))
         kernel: Matrix = (1.0 + distance + distance * distance / 3.0) * np.exp(-distance)
         return kernel
+
+
+def _jitter(doubts: Matrix, weights: Matrix) -> Matrix:
+    jitter: Matrix = doubts * math.exp(weights[-1]) + 1e-4
+    return jitter
 
 
 def improvement(means: Matrix, deviations: Matrix, best: float) -> Matrix:

@@ -81,6 +81,7 @@ class TestSurrogate:
         surrogate.fit(points, np.array([-1.0, 0.0, 1.0]), np.full(3, 1e-6), np.random.default_rng(0), steps=0)
 
         means, deviations = surrogate.predict(np.array([[0.1], [0.3], [1.0]]))
+        assert surrogate.believed[[0, 2]] == pytest.approx(means[:2])
         assert means[:2] == pytest.approx([-1.0, 1.0], abs=0.05)
         assert deviations[2] > 5 * deviations[0]
 
