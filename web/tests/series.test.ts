@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Series } from "../src/api/types";
+import { metricIds } from "../src/api/series";
+import type { Series, Trial } from "../src/api/types";
 import { extent, mergeSeries, nearestIndex, normalise, planCharts, xValues } from "../src/charts/series";
 import { smooth } from "../src/charts/smoothing";
 
@@ -78,4 +79,17 @@ describe("smoothing", () => {
     expect(gap).toBeNaN();
     expect(after).toBeCloseTo(1);
   });
+});
+
+test("numbers inside nested metrics are found by their path", () => {
+  const summaryMetrics = {
+    avg_metrics: { loss: { type: "number" }, note: { type: "string", last: "x" } },
+    cpu: { "node-1": { type: "object", last: { cpu_util: 3, name: "x", deep: { cores: 2 } } } },
+  };
+
+  expect(metricIds([{ summaryMetrics } as unknown as Trial])).toEqual([
+    { group: "cpu", name: "node-1.cpu_util" },
+    { group: "cpu", name: "node-1.deep.cores" },
+    { group: "training", name: "loss" },
+  ]);
 });

@@ -1,6 +1,19 @@
 """The page of a trial: metrics, hyperparameters, logs; and trials side by side."""
 
+from pathlib import Path
+
+import pytest
 from playwright.sync_api import Page, expect
+
+RANKS = Path(__file__).parent / "ranks"
+
+
+@pytest.fixture(scope="module")
+def two_ranks(work) -> int:
+    """A profiled trial of two ranks that has ended."""
+    experiment = work.master.create((RANKS / "ranks.yaml").read_text(), RANKS)
+    assert work.master.wait(experiment) == "STATE_COMPLETED"
+    return int(work.trial_of(experiment))
 
 
 def test_a_trial_shows_its_metrics_and_hyperparameters(page: Page, work) -> None:
@@ -15,7 +28,35 @@ def test_a_trial_shows_its_metrics_and_hyperparameters(page: Page, work) -> None
 def test_a_trial_that_was_not_profiled_says_how_to_profile(page: Page, work) -> None:
     page.goto(f"trials/{work.trial_of(work.single)}/profiler")
 
-    expect(page.get_by_text("profiling:", exact=False).or_(page.get_by_role("figure").first).first).to_be_visible()
+    expect(page.get_by_role("heading", name="This trial was not profiled")).to_be_visible()
+    expect(page.get_by_text("profiling: {enabled: true}")).to_be_visible()
+
+
+def test_profiled_groups_have_their_charts(page: Page, two_ranks: int) -> None:
+    page.goto(f"trials/{two_ranks}/profiler")
+    groups = page.get_by_role("group", name="Group")
+    for name in ("cpu", "memory", "throughput"):
+        expect(groups.get_by_role("button", name=name)).to_be_visible()
+    expect(page.get_by_role("figure").first).to_be_visible()
+
+    groups.get_by_role("button", name="throughput").click()
+
+    for name in ("samples_per_second", "data_wait"):
+        chart = page.get_by_role("figure", name=f"throughput: {name} by step")
+        expect(chart).to_have_attribute("data-points", "30")
+
+
+def test_a_log_of_several_ranks_can_be_narrowed_to_one(page: Page, two_ranks: int) -> None:
+    page.goto(f"trials/{two_ranks}/logs")
+    log = page.get_by_role("log")
+    expect(log.get_by_text("rank 0 did step 30")).to_be_visible()
+    expect(log.get_by_text("rank 1 did step 30")).to_be_visible()
+
+    page.get_by_role("button", name="Rank").click()
+    page.get_by_label("Rank 1").check()
+
+    expect(log.get_by_text("rank 0 did step 30")).to_be_hidden()
+    expect(log.get_by_text("rank 1 did step 30")).to_be_visible()
 
 
 def test_a_log_has_its_colours_and_can_be_searched(page: Page, work) -> None:

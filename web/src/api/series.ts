@@ -3,7 +3,8 @@ import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-quer
 import { mergeSeries, normalise, type MetricId } from "../charts/series";
 import { useNotices } from "./events";
 import { get, type Query } from "./http";
-import type { Series, Trial, WireSeries } from "./types";
+import { flatten } from "../text/format";
+import type { MetricSummary, Series, Trial, WireSeries } from "./types";
 
 const TRIAL_POINTS = 2000;
 const BUDGET = 60_000;
@@ -22,11 +23,21 @@ export function metricIds(trials: readonly Trial[]): MetricId[] {
     for (const [key, metrics] of Object.entries(trial.summaryMetrics ?? {})) {
       const group = GROUPS[key] ?? key;
       for (const [name, summary] of Object.entries(metrics ?? {})) {
-        if ((summary?.type ?? "number") === "number") found.set(`${group}/${name}`, { group, name });
+        for (const path of numbersOf(name, summary)) found.set(`${group}/${path}`, { group, name: path });
       }
     }
   }
   return [...found.values()].sort((a, b) => a.group.localeCompare(b.group) || a.name.localeCompare(b.name));
+}
+
+/** A metric that is a number, or the paths to the numbers inside one that is nested, as a profiler's samples are. */
+function numbersOf(name: string, summary: MetricSummary | undefined): string[] {
+  if ((summary?.type ?? "number") === "number") return [name];
+  const last = summary?.last;
+  if (summary?.type !== "object" || !last || typeof last !== "object") return [];
+  return Object.entries(flatten({ [name]: last as Record<string, unknown> }))
+    .filter(([, value]) => typeof value === "number")
+    .map(([path]) => path);
 }
 
 export function useTrialSeries(

@@ -11,6 +11,7 @@ from resolute.domain.metric import TRAINING, VALIDATION, Series
 from resolute.engine.platform import Platform
 from resolute.engine.ports import Transaction, TrialQuery
 from resolute.server.auth import PlatformOf
+from resolute.server.nested_series import SEPARATOR, nested_series
 from resolute.server.shapes.metrics import downsampled, report_line, series_message
 from resolute.server.shapes.trials import TrialView, trial_message
 from resolute.server.state import ServerState, StateOf
@@ -43,7 +44,7 @@ def get_trial_series(
     max_points: Points = 1000,
     since: Since = None,
 ) -> wire.SeriesResponse:
-    """Several metrics at once, each thinned to `maxPoints` so that peaks stay."""
+    """Several metrics at once, each thinned to `maxPoints` so that peaks stay. `a.b` is `b` inside the metric `a`."""
     with platform.store.read() as tx:
         tx.trials.get(trial_id)
         series = _series_of(tx, [trial_id], group, name, max_points, since)
@@ -80,6 +81,10 @@ def _series_of(
         tx.metrics.series_of(trial_ids, group, own, max_points=max_points, since_steps=since)
         for group, own in known.items()
     ]
+    for group in groups if len(trial_ids) == 1 else ():
+        nested = [name for name in names if SEPARATOR in name and name not in known.get(group, [])]
+        if nested:
+            found.append(nested_series(tx, trial_ids[0], group, nested, max_points=max_points, since_steps=since))
     place = {trial_id: position for position, trial_id in enumerate(trial_ids)}
     return sorted((series for some in found for series in some), key=lambda series: place[series.trial_id])
 
