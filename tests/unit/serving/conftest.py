@@ -10,12 +10,13 @@ from resolute.serving.handlers.code import ALIASES
 
 
 @pytest.fixture
-def model_process() -> Iterator[None]:
+def model_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Import paths and the models' own modules are put back: a real model process ends with its model."""
-    paths = list(sys.path)
+    paths, known = list(sys.path), set(sys.modules)
     yield
     sys.path[:] = paths
-    own = (tempfile.gettempdir(), str(ALIASES))
-    for name, module in list(sys.modules.items()):
-        if (getattr(module, "__file__", None) or "").startswith(own):
+    own = (str(tmp_path_factory.getbasetemp()), str(ALIASES))
+    unpacked = (f"{tempfile.gettempdir()}/resolute", f"{tempfile.gettempdir()}/tmp")
+    for name in set(sys.modules) - known:
+        if (getattr(sys.modules[name], "__file__", None) or "").startswith((*own, *unpacked)):
             del sys.modules[name]
