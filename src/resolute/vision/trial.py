@@ -168,6 +168,7 @@ class DetectionTrial(Trial):
         most = max(len(sample.boxes) for sample in self.splits.train.samples)
         joined = 4 if "mosaic" in self.settings.data_augmentation else 1
         is_gpu = self.context.device.type == "cuda"
+        torch.backends.cudnn.benchmark = is_gpu  # Shapes never change here, so the fastest kernels can be looked for.
         return batched(self.model, max_targets=most * joined, compile=is_gpu, channels_last=is_gpu)
 
     def _training_samples(self) -> TrainingSamples:
