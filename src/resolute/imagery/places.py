@@ -21,7 +21,8 @@ _RETRY: Any = {"max_retries": 5, "retry_timeout": timedelta(seconds=60)}
 _fakes: dict[str, MemoryStore] = {}
 
 
-def open_place(url: str, *, is_writing: bool) -> ObjectStore:
+def open_place(url: str, *, is_writing: bool, is_anonymous: bool = False) -> ObjectStore:
+    """A client for what is below `url`. Opens no connection. `is_anonymous`: requests are not signed."""
     scheme, separator, rest = url.partition("://")
     if not separator or scheme == "file":
         path = Path(rest if separator else url).absolute()
@@ -33,12 +34,13 @@ def open_place(url: str, *, is_writing: bool) -> ObjectStore:
     if scheme not in _SCHEMES:
         raise InvalidInput(f"{url} cannot be opened. Give a folder, or an address of s3://, gs:// or az://.")
     options: dict[str, Any] = {"retry_config": _RETRY}
+    config: Any = {"skip_signature": True} if is_anonymous else {}
     if scheme == "s3":
         endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
         region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
-        options["config"] = {"region": region, **({"endpoint": endpoint} if endpoint else {})}
+        config |= {"region": region, **({"endpoint": endpoint} if endpoint else {})}
         options["client_options"] = {"allow_http": bool(endpoint and endpoint.startswith("http://"))}
-    return from_url(url, **options)
+    return from_url(url, config=config or None, **options)
 
 
 @contextmanager

@@ -1,21 +1,18 @@
 """One file from an object store by its address: s3://, gs://, az://. Credentials come from the environment.
 
-Image datasets keep a store open instead: see `data.backends`.
+Image datasets keep a store open instead: see `data.sources`.
 """
 
-import os
-from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import obstore
 from obstore.exceptions import BaseError, NotFoundError, PermissionDeniedError, UnauthenticatedError
-from obstore.store import ObjectStore, from_url
+from obstore.store import ObjectStore
 
 from resolute.domain.errors import Forbidden, NotFound, ResoluteError, Unavailable
+from resolute.imagery.places import first_line, open_place
 
 _SCHEMES = ("s3://", "gs://", "az://", "azure://", "abfs://", "abfss://")
-_RETRY: Any = {"max_retries": 5, "retry_timeout": timedelta(seconds=60)}
 _CHUNK = 8 << 20
 
 
@@ -25,15 +22,7 @@ def is_address(place: str) -> bool:
 
 def open_store(address: str, *, is_anonymous: bool = False) -> ObjectStore:
     """A client for the folder at `address`. Opens no connection."""
-    options: dict[str, Any] = {"retry_config": _RETRY}
-    config: Any = {"skip_signature": True} if is_anonymous else {}
-    if address.startswith("s3://"):
-        endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-        config["region"] = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
-        if endpoint:
-            config["endpoint"] = endpoint
-        options["client_options"] = {"allow_http": bool(endpoint and endpoint.startswith("http://"))}
-    return from_url(address, config=config or None, **options)
+    return open_place(address, is_writing=False, is_anonymous=is_anonymous)
 
 
 def fetch_file(address: str, target: Path) -> None:
@@ -56,8 +45,7 @@ def read_bytes(store: ObjectStore, key: str, address: str) -> bytes:
 
 def explained(address: str, problem: Exception) -> ResoluteError:
     """What a store says, as our own error with the address and what to do."""
-    lines = str(problem).strip().splitlines()
-    reason = (lines[0] if lines else type(problem).__name__).rstrip(".")
+    reason = first_line(problem)
     if isinstance(problem, NotFoundError | FileNotFoundError):
         return NotFound(f"There is nothing at {address}. Check the bucket and the path.")
     if isinstance(problem, PermissionDeniedError | UnauthenticatedError):
