@@ -101,8 +101,8 @@ format: setup ## format the code
 
 # Unit tests that load torch, crash a search at every write or try many pools take longer than a check should;
 # `make test` runs them.
-LONGER := tests/unit/training tests/unit/engine/test_crashes.py tests/unit/domain/test_placement_properties.py \
-	tests/unit/client/test_public_names.py
+LONGER := tests/unit/training tests/unit/vision tests/unit/serving tests/unit/engine/test_crashes.py \
+	tests/unit/domain/test_placement_properties.py tests/unit/client/test_public_names.py
 
 check: setup ui ## format, lint, types, layers, unit tests
 	$(BIN)/ruff format --check --quiet src tests benchmarks examples
