@@ -2,13 +2,15 @@
 
     python -m benchmarks.web.screenshots [--out docs/img]
 
-Starts a master on a fresh home, runs the experiments of `tests/e2e/web/curves`, and photographs the pages.
+Starts a master on a fresh home, arranges the scene of `benchmarks.web.scene`, runs the experiments of
+`tests/e2e/web/curves`, sends requests to a deployment with a canary, and photographs the pages.
 """
 
 import argparse
 import base64
 import shutil
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ import httpx
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.web.figures import FLAGS, running
+from benchmarks.web.scene import Scene, Server, arrange
 
 ROOT = Path(__file__).parents[2]
 CURVES = ROOT / "tests/e2e/web/curves"
@@ -32,14 +35,17 @@ def main() -> None:
         running(Path(folder) / "home") as url,
         sync_playwright() as playwright,
     ):
+        scene = arrange(url, Path(folder) / "scene")
         work = Work(url)
+        traffic = Traffic(url, scene)
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-        for theme, width, pages in work.pictures():
+        for theme, width, pages in work.pictures() + pictures_of(scene):
             context = browser.new_context(viewport={"width": width, "height": 800 if width > 800 else 844})
             page = context.new_page()
             context.set_default_timeout(30_000)
             photograph(page, f"{url}/det/", theme, pages, arguments.out)
             context.close()
+        traffic.stop()
         work.end()
         browser.close()
 
@@ -63,6 +69,44 @@ def _sign_in(page: Page) -> None:
     page.get_by_label("User name").fill("determined")
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("heading", name="Home").wait_for()
+
+
+def pictures_of(scene: Scene) -> list[tuple[str, int, dict[str, tuple[str, str]]]]:
+    wide = {
+        "dataset": (f"datasets/{scene.dataset}", ""),
+        "model": (f"models/{scene.model}", ""),
+        "deployment": (f"deployments/{scene.deployment}", "1 minute"),
+        "evaluation": (f"checkpoints/{scene.checkpoints[1]}", ""),
+    }
+    dark = {
+        "deployment-dark": (f"deployments/{scene.deployment}", "1 minute"),
+        "dataset-dark": (f"datasets/{scene.dataset}", ""),
+    }
+    narrow = {"deployment-phone": (f"deployments/{scene.deployment}", "1 minute")}
+    return [("light", 1280, wide), ("dark", 1280, dark), ("dark", 390, narrow)]
+
+
+class Traffic:
+    """A canary at 30 %, and a client that asks without pause until told to stop."""
+
+    def __init__(self, url: str, scene: Scene) -> None:
+        self._server, self._scene = Server(url), scene
+        body = {"model": f"{scene.model}/2", "percent": 30}
+        self._server.post(f"/deployments/{scene.deployment}/canary", body)
+        self._instances = [{"data": base64.b64encode(Path(scene.picture).read_bytes()).decode()}]
+        self._path = f"{url}/serving/{scene.deployment}/v1/models/{scene.deployment}:predict"
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._ask)
+        self._thread.start()
+        time.sleep(60)
+
+    def _ask(self) -> None:
+        while not self._stopping.is_set():
+            self._server.post(self._path, {"instances": self._instances})
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self._thread.join()
 
 
 class Work:

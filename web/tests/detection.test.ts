@@ -63,12 +63,14 @@ describe("an evaluation", () => {
 
     const used = usedConfusion({ class_ids: [1, 2, 3], names: ["a", "b", "c"], matrix, iou: 0.5, score: 0.25 });
 
-    expect(used.names).toEqual(["a", "c", "background"]);
-    expect(used.matrix).toEqual([
-      [5, 0, 1],
-      [0, 0, 0],
-      [2, 3, 0],
-    ]);
+    expect(used).toEqual({
+      rows: ["a", "background"],
+      columns: ["a", "c", "background"],
+      matrix: [
+        [5, 0, 1],
+        [2, 3, 0],
+      ],
+    });
   });
 
   test("shares are of the row", () => {

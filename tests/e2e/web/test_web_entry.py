@@ -1,7 +1,7 @@
 """Coming in, the frame around every page, and what happens when the server goes away."""
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 
 def test_a_wrong_password_is_refused_with_the_servers_sentence(stranger: Page) -> None:
@@ -32,11 +32,14 @@ def test_signing_out_ends_the_session(page: Page) -> None:
 
 
 def test_home_shows_slots_and_recent_experiments(page: Page, work) -> None:
+    experiment = work.start(steps=5, name="ran-lately")
+    work.master.wait(experiment)
+
     page.goto("")
 
     expect(page.get_by_text("Slots in use")).to_be_visible()
     expect(page.get_by_text("of 2", exact=False).first).to_be_visible()
-    expect(page.get_by_role("link", name="rate-search").first).to_be_visible()
+    expect(page.get_by_role("link", name="ran-lately").first).to_be_visible()
 
 
 def test_the_chosen_theme_survives_a_reload(page: Page) -> None:
@@ -69,21 +72,26 @@ def test_everything_can_be_reached_with_the_keyboard(page: Page, work) -> None:
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement?.textContent?.trim() ?? ''"))
 
-    assert {"Home", "Experiments", "Workspaces", "Job queue", "Cluster"} <= reached
+    assert {"Home", "Experiments", "Datasets", "Models", "Deployments", "Workspaces", "Job queue", "Cluster"} <= reached
 
 
 PAGES = (
     "", "experiments", "experiments/new", "workspaces", "queue", "cluster", "users", "account",
     "experiments/{search}", "experiments/{search}/trials", "experiments/{search}/search", "experiments/{single}/code",
     "experiments/{single}/config", "experiments/{single}/checkpoints", "trials/{trial}", "trials/{trial}/logs",
-    "compare?experiments={single},{search}",
+    "compare?experiments={single},{search}", "datasets", "datasets/{dataset}", "models", "models/{model}",
+    "deployments", "deployments/{deployment}", "checkpoints/{checkpoint}", "experiments/{detector}",
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_no_page_is_wider_than_the_window(browser: Browser, page: Page, work, width: int) -> None:
+def test_no_page_is_wider_than_the_window(page: Page, work, scene, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 844})
-    facts = {"single": work.single, "search": work.search, "trial": work.trial_of(work.single)}
+    facts = {
+        "single": work.single, "search": work.search, "trial": work.trial_of(work.single), "dataset": scene.dataset,
+        "model": scene.model, "deployment": scene.deployment, "checkpoint": scene.checkpoints[1],
+        "detector": scene.experiments[1],
+    }  # fmt: skip
 
     too_wide = {}
     for path in PAGES:

@@ -67,6 +67,57 @@ def test_many_experiments_can_be_tagged_archived_and_compared_at_once(page: Page
     assert work.master.experiment(second)["labels"] == ["demo", "web", "together"]
 
 
+def test_many_experiments_are_paused_activated_and_killed_at_once(page: Page, work) -> None:
+    both = [work.start(steps=4000, pause_s=0.02, name="pausable") for _ in range(2)]
+    for experiment in both:
+        work.master.wait(experiment, "STATE_RUNNING")
+    page.goto("experiments?name=pausable")
+    page.get_by_label("Select all shown").check()
+
+    for verb, state in (("Pause", "Paused"), ("Activate", "Running"), ("Kill", "Canceled")):
+        page.get_by_label("Select all shown").check()
+        page.locator(".selection-bar").get_by_role("button", name=verb, exact=True).click()
+        page.get_by_role("dialog").get_by_role("button", name=verb, exact=True).click()
+        rows = page.get_by_role("row").filter(has_text="pausable").filter(has_text=re.compile(f"{state}|Queued"))
+        expect(rows).to_have_count(2)
+
+
+def test_chosen_experiments_are_compared_from_the_list(page: Page, work) -> None:
+    page.goto("experiments")
+    for name in ("rate-search", "falling-loss"):
+        page.get_by_role("row").filter(has_text=name).last.get_by_role("checkbox").check()
+
+    page.locator(".selection-bar").get_by_role("button", name="Compare").click()
+
+    expect(page.get_by_role("heading", name="Compare 2 trials")).to_be_visible()
+
+
+def test_a_chart_can_be_zoomed_smoothed_and_shown_on_a_log_axis(page: Page, work) -> None:
+    page.goto(f"experiments/{work.single}")
+    chart = page.get_by_role("figure", name="loss by step")
+    plot = chart.locator(".u-over")
+    expect(chart).to_have_attribute("data-lines", "2")
+    box = plot.bounding_box()
+    assert box is not None
+    pictures = [chart.screenshot()]
+
+    page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 60, steps=5)
+    page.mouse.up()
+    page.mouse.move(box["x"], box["y"] - 60)
+    pictures.append(chart.screenshot())
+    plot.dblclick(position={"x": 5, "y": 5})
+    page.mouse.move(box["x"], box["y"] - 60)
+    page.get_by_role("button", name="Log", exact=True).click()
+    pictures.append(chart.screenshot())
+    page.get_by_label("Smoothing").fill("0.9")
+    expect(page.get_by_text("0.90")).to_be_visible()
+    pictures.append(chart.screenshot())
+
+    assert len(set(pictures)) == len(pictures)
+
+
 def test_curves_of_train_and_validation_share_a_chart(page: Page, work) -> None:
     page.goto(f"experiments/{work.single}")
 
@@ -181,7 +232,7 @@ def test_the_configuration_is_shown_as_submitted_and_as_resolved(page: Page, wor
 
 def test_notes_are_markdown_and_are_kept(page: Page, work) -> None:
     page.goto(f"experiments/{work.single}/notes")
-    page.get_by_role("button", name="Edit").click()
+    page.get_by_role("button", name="Write a note").click()
     page.get_by_label("Notes in markdown").fill("# Why\n\nIt *falls*, see `loss`. <script>alert(1)</script>")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("button", name="Edit")).to_be_visible()
@@ -203,6 +254,17 @@ def test_a_checkpoint_can_be_downloaded(page: Page, work, tmp_path: Path) -> Non
 
     with tarfile.open(archive) as opened:
         assert opened.getnames()
+
+
+def test_a_checkpoint_is_deleted_after_a_question(page: Page, work) -> None:
+    experiment = work.start(steps=50, name="to-clean")
+    work.master.wait(experiment)
+    page.goto(f"experiments/{experiment}/checkpoints")
+
+    page.get_by_role("button", name=re.compile("^Delete")).first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+
+    expect(page.get_by_text("No checkpoint yet")).to_be_visible()
 
 
 @pytest.mark.parametrize("path", ["experiments/999999", "trials/999999"])

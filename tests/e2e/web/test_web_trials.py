@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+CURVES = Path(__file__).parent / "curves"
 RANKS = Path(__file__).parent / "ranks"
 
 
@@ -37,7 +38,7 @@ def test_profiled_groups_have_their_charts(page: Page, two_ranks: int) -> None:
     groups = page.get_by_role("group", name="Group")
     for name in ("cpu", "memory", "throughput"):
         expect(groups.get_by_role("button", name=name)).to_be_visible()
-    expect(page.get_by_role("figure").first).to_be_visible()
+    expect(page.get_by_role("figure", name="cpu_util_simple by time")).to_be_visible()
 
     groups.get_by_role("button", name="throughput").click()
 
@@ -94,6 +95,42 @@ def test_a_log_follows_a_running_trial(page: Page, work) -> None:
     expect(log.get_by_text("step  150")).to_be_visible()
 
     work.master.call("POST", f"/api/v1/experiments/{experiment}/kill")
+
+
+def test_a_log_can_begin_at_a_time(page: Page, two_ranks: int) -> None:
+    page.goto(f"trials/{two_ranks}/logs")
+    log = page.get_by_role("log")
+    expect(log.get_by_text("rank 0 did step 30")).to_be_visible()
+
+    page.get_by_label("From this time on").fill("2100-01-01T00:00:00")
+
+    expect(log.get_by_text("rank 0 did step 30")).to_be_hidden()
+    page.get_by_label("From this time on").fill("")
+    expect(log.get_by_text("rank 0 did step 30")).to_be_visible()
+
+
+def test_every_run_of_a_trial_says_why_it_ended(page: Page, work) -> None:
+    config = (CURVES / "single.yaml").read_text().replace("steps: 200", "steps: 5")
+    config = config.replace("entrypoint: python3 train.py", "entrypoint: python3 -c 'raise SystemExit(3)'")
+    experiment = work.master.create(config.replace("max_restarts: 0", "max_restarts: 1"), CURVES)
+    assert work.master.wait(experiment) == "STATE_ERROR"
+
+    page.goto(f"trials/{work.trial_of(experiment)}")
+
+    expect(page.get_by_role("heading", name="Runs of this trial")).to_be_visible()
+    rows = page.get_by_role("row").filter(has_text="3")
+    expect(rows).to_have_count(2)
+
+
+def test_a_running_trial_is_killed_on_its_page(page: Page, work) -> None:
+    experiment = work.start(steps=4000, pause_s=0.02)
+    work.master.wait(experiment, "STATE_RUNNING")
+    page.goto(f"trials/{work.trial_of(experiment)}")
+
+    page.get_by_role("button", name="Kill").click()
+    page.get_by_role("dialog").get_by_role("button", name="Kill").click()
+
+    expect(page.locator("h1")).to_contain_text("Canceled")
 
 
 def test_trials_are_compared_by_what_differs(page: Page, work) -> None:

@@ -20,10 +20,12 @@ export function ChartControls({
   choice,
   onChange,
   hasEpochs,
+  timed = false,
 }: {
   choice: ChartChoice;
   onChange: (choice: ChartChoice) => void;
   hasEpochs: boolean;
+  timed?: boolean;
 }): ReactNode {
   const axes: [XAxis, string][] = hasEpochs
     ? [
@@ -37,12 +39,14 @@ export function ChartControls({
       ];
   return (
     <div className="toolbar">
-      <Segment
-        label="Horizontal axis"
-        value={choice.xAxis}
-        options={axes}
-        onChange={(xAxis) => onChange({ ...choice, xAxis })}
-      />
+      {!timed && (
+        <Segment
+          label="Horizontal axis"
+          value={choice.xAxis}
+          options={axes}
+          onChange={(xAxis) => onChange({ ...choice, xAxis })}
+        />
+      )}
       <Segment
         label="Vertical axis"
         value={choice.logY ? "log" : "linear"}

@@ -26,6 +26,8 @@ interface Props {
   onHighlight?: (trialId: string | null) => void;
   onPick?: (trialId: string) => void;
   isPending?: boolean;
+  /** Steps of these metrics are not batches (a profiler counts seconds): only time makes sense below them. */
+  timed?: boolean;
 }
 
 /** Up to so many trials, training is dashed; beyond, dashes only make noise and it is drawn faintly. */
@@ -44,7 +46,11 @@ export function MetricCharts(props: Props): ReactNode {
     props.metrics.filter((metric) => !isCounter(metric)),
     props.first,
   );
-  const effective = choice.xAxis === "epoch" && !hasEpochs ? { ...choice, xAxis: "step" as const } : choice;
+  const effective = props.timed
+    ? { ...choice, xAxis: "time" as const }
+    : choice.xAxis === "epoch" && !hasEpochs
+      ? { ...choice, xAxis: "step" as const }
+      : choice;
   if (!plans.length)
     return (
       <Panel>
@@ -55,7 +61,7 @@ export function MetricCharts(props: Props): ReactNode {
     );
   return (
     <div className="stack" style={{ gap: "var(--s3)" }}>
-      <ChartControls choice={effective} onChange={setChoice} hasEpochs={hasEpochs} />
+      <ChartControls choice={effective} onChange={setChoice} hasEpochs={hasEpochs} timed={!!props.timed} />
       <div className="grid charts">
         {plans.map((plan) => (
           <Panel

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { shareOfRow, usedConfusion, type Confusion } from "./evaluation";
 
 export function ConfusionMatrix({ confusion }: { confusion: Confusion }): ReactNode {
-  const { names, matrix } = usedConfusion(confusion);
+  const { rows, columns, matrix } = usedConfusion(confusion);
   return (
     <>
       <div className="table-wrap confusion-wrap" tabIndex={0} aria-label="Confusion">
@@ -11,7 +11,7 @@ export function ConfusionMatrix({ confusion }: { confusion: Confusion }): ReactN
           <thead>
             <tr>
               <th className="corner">is, below; found as, right</th>
-              {names.map((name) => (
+              {columns.map((name) => (
                 <th key={name} scope="col">
                   <span>{name}</span>
                 </th>
@@ -20,10 +20,15 @@ export function ConfusionMatrix({ confusion }: { confusion: Confusion }): ReactN
           </thead>
           <tbody>
             {matrix.map((row, at) => (
-              <tr key={names[at]}>
-                <th scope="row">{names[at]}</th>
+              <tr key={rows[at]}>
+                <th scope="row">{rows[at]}</th>
                 {row.map((count, column) => (
-                  <Cell key={column} count={count} share={shareOfRow(row, column)} right={at === column} />
+                  <Cell
+                    key={column}
+                    count={count}
+                    share={shareOfRow(row, column)}
+                    right={rows[at] === columns[column]}
+                  />
                 ))}
               </tr>
             ))}
@@ -31,8 +36,8 @@ export function ConfusionMatrix({ confusion }: { confusion: Confusion }): ReactN
         </table>
       </div>
       <p className="faint" style={{ padding: "var(--s2) var(--s3)" }}>
-        Detections with a score of {confusion.score} or more, matched at IoU {confusion.iou}. Classes without labels and
-        detections are left out.
+        Detections with a score of {confusion.score} or more, matched at IoU {confusion.iou}. Classes that neither occur
+        nor were found are left out.
       </p>
     </>
   );

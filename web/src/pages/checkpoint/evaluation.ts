@@ -77,16 +77,23 @@ export function readEvaluation(content: unknown): Evaluation {
 export const isMeasured = (value: number | undefined): value is number => value !== undefined && value >= 0;
 export const percent = (value: number | undefined): string => (isMeasured(value) ? (100 * value).toFixed(1) : "–");
 
-/** Only classes that occur or were found, so that a table of 60 does not hide the 8 that matter. */
-export function usedConfusion({ names, matrix }: Confusion): { names: string[]; matrix: number[][] } {
+export interface ConfusionTable {
+  rows: string[];
+  columns: string[];
+  matrix: number[][];
+}
+
+/** Rows that occur and columns that were found, so that a table of 60 does not hide the 8 that matter. */
+export function usedConfusion({ names, matrix }: Confusion): ConfusionTable {
   const last = matrix.length - 1;
   const all = matrix.map((_, at) => at);
-  const used = all.filter(
-    (at) => at === last || matrix[at]!.some((count) => count > 0) || matrix.some((row) => row[at]! > 0),
-  );
+  const name = (at: number): string => (at === last ? "background" : (names[at] ?? String(at)));
+  const rows = all.filter((at) => matrix[at]!.some((count) => count > 0));
+  const found = all.filter((at) => rows.includes(at) || matrix.some((row) => row[at]! > 0));
   return {
-    names: used.map((at) => (at === last ? "background" : (names[at] ?? String(at)))),
-    matrix: used.map((row) => used.map((column) => matrix[row]![column]!)),
+    rows: rows.map(name),
+    columns: found.map(name),
+    matrix: rows.map((row) => found.map((column) => matrix[row]![column]!)),
   };
 }
 

@@ -31,7 +31,7 @@ export function sourceBody(source: Source): Record<string, string> | null {
 }
 
 const KINDS = [
-  ["model", "Registered model"],
+  ["model", "Model"],
   ["checkpoint", "Checkpoint"],
   ["uri", "Folder or archive"],
 ] as const;

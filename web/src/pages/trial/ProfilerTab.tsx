@@ -8,6 +8,9 @@ import { useTheme } from "../../theme/theme";
 import { isEnded } from "../../text/state";
 import { Empty, ErrorNote, Panel, Segment } from "../../ui/parts";
 
+/** Samples of the machine, one a second; the others (throughput) are counted in batches as training is. */
+const SAMPLED = new Set(["cpu", "gpu", "memory", "disk", "network"]);
+
 export function ProfilerTab({ trial }: { trial: Trial }): ReactNode {
   const theme = useTheme();
   const groups = useMemo(
@@ -47,7 +50,13 @@ export function ProfilerTab({ trial }: { trial: Trial }): ReactNode {
         />
       )}
       <ErrorNote error={drawn.error} />
-      <MetricCharts metrics={metrics} series={drawn.series} isPending={drawn.isPending} trials={inks} />
+      <MetricCharts
+        metrics={metrics}
+        series={drawn.series}
+        isPending={drawn.isPending}
+        trials={inks}
+        timed={SAMPLED.has(group)}
+      />
     </div>
   );
 }
