@@ -96,6 +96,9 @@ class Server:
     def get(self, path: str) -> Any:
         return self._http.get(path).raise_for_status().json()
 
+    def delete(self, path: str) -> None:
+        self._http.delete(path).raise_for_status()
+
     def deployment(self) -> Any:
         return self.get(f"/deployments/{DEPLOYMENT}")["deployment"]
 

@@ -105,8 +105,11 @@ class Traffic:
             self._server.post(self._path, {"instances": self._instances})
 
     def stop(self) -> None:
+        """Replicas outlive their master by design, so the deployment goes first."""
         self._stopping.set()
         self._thread.join()
+        self._server.delete(f"/deployments/{self._scene.deployment}")
+        self._server.wait(lambda: not self._server.get("/deployments")["deployments"], "taking the deployment down")
 
 
 class Work:
