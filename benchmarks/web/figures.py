@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -190,7 +190,9 @@ def running(home: Path) -> Iterator[str]:
 def end_router(home: Path) -> None:
     """It outlives its master by design."""
     state = home / "router" / "router.json"
-    if state.exists():
+    if not state.exists():
+        return
+    with suppress(ProcessLookupError):
         os.kill(json.loads(state.read_text())["pid"], signal.SIGTERM)
 
 
