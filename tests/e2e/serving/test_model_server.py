@@ -290,7 +290,7 @@ def test_told_to_leave_it_finishes_what_it_began_and_exits_with_0(start: Callabl
     replica = start().ready()
 
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(replica.predict, {"sleep_s": 0.5})
+        running = pool.submit(replica.predict, {"sleep_s": 3.0})
         until(lambda: "resolute_in_flight 1.0" in httpx.get(f"{replica.http.base_url}/metrics").text, replica)
         replica.process.send_signal(signal.SIGTERM)
         answer = running.result()
