@@ -8,6 +8,7 @@ import fcntl
 import hashlib
 import os
 import threading
+import time
 import zlib
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -29,6 +30,8 @@ CACHE_BYTES = 8 << 30
 _OPEN_FILES = 16
 _CHUNK = 8 << 20
 _TRIES = 3
+_ABANDONED_S = 3600.0
+"""A file that has been on its way for so long belongs to a process that died."""
 
 
 class ShardReader:
@@ -168,8 +171,8 @@ class ShardReader:
         with _locked(self.folder / f"{shard.name}.lock"):
             if self._path(number).exists():
                 return
-            self._make_room(shard.size)
             beside = self.folder / f"{shard.name}.{os.getpid()}.part"
+            self._reserve(beside, shard.size)
             with explained(self.url):
                 self._download(shard, beside)
             os.replace(beside, self._path(number))
@@ -177,7 +180,7 @@ class ShardReader:
     def _download(self, shard: Shard, target: Path) -> None:
         for _ in range(_TRIES):
             digest = hashlib.sha256()
-            with target.open("wb") as out:
+            with target.open("r+b") as out:
                 for chunk in obstore.get(self._store(), shard.name).stream(min_chunk_size=_CHUNK):
                     digest.update(chunk)
                     out.write(chunk)
@@ -186,20 +189,24 @@ class ShardReader:
         target.unlink(missing_ok=True)
         raise Unavailable(f"{shard.name} of {self.url} differs from its index (sha256). Pack the set again.")
 
-    def _make_room(self, size: int) -> None:
-        """Take away the shards not used for longest, of any set in this cache."""
+    def _reserve(self, target: Path, size: int) -> None:
+        """Take away the shards not used for longest, of any set in this cache, until `size` bytes fit, and make
+        `target` so large at once: whoever fetches at the same time counts it."""
         with _locked(self._cache_root / "cache.lock"):
             held = []
-            for path in self._cache_root.glob("*/shard-*.bin"):
+            for path in self._cache_root.glob("*/shard-*"):
                 with suppress(FileNotFoundError):
                     status = path.stat()
                     held.append((status.st_mtime, status.st_size, path))
             total = sum(entry[1] for entry in held) + size
-            for _, length, path in sorted(held, key=lambda entry: entry[0]):
+            for used, length, path in sorted(held, key=lambda entry: entry[0]):
                 if total <= self._cache_bytes:
-                    return
-                path.unlink(missing_ok=True)
-                total -= length
+                    break
+                if path.suffix == ".bin" or used < time.time() - _ABANDONED_S:
+                    path.unlink(missing_ok=True)
+                    total -= length
+            with target.open("wb") as out:
+                out.truncate(size)
 
     def _discard(self, number: int) -> None:
         with self._guard:
