@@ -194,7 +194,7 @@ class ShardReader:
         `target` so large at once: whoever fetches at the same time counts it."""
         with _locked(self._cache_root / "cache.lock"):
             held = []
-            for path in self._cache_root.glob("*/shard-*"):
+            for path in (*self._cache_root.glob("*/shard-*.bin"), *self._cache_root.glob("*/shard-*.part")):
                 with suppress(FileNotFoundError):
                     status = path.stat()
                     held.append((status.st_mtime, status.st_size, path))
