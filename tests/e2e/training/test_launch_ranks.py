@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import re
 import pytest
 
 from resolute.training.fake import FakeMaster
@@ -30,7 +31,8 @@ def test_a_failing_rank_fails_the_whole_with_its_code_and_its_traceback(launch: 
 
     assert done.returncode == 1
     assert "[rank=1] RuntimeError: broken on purpose" in done.stderr
-    assert "Rank 1 ended with exit code 1" in done.stderr
+    # The other rank loses its partner and may be the first to be gone.
+    assert re.search(r"Rank [01] ended with exit code 1", done.stderr)
 
 
 def test_a_killed_rank_is_started_again_and_the_curve_is_the_same_bit_for_bit(

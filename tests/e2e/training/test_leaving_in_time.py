@@ -42,7 +42,7 @@ with resolute.init() as run:
     first = restored.load()["step"] if restored else 0
     print("started at", first)
     step = first
-    while step < first + 1_000_000 and not (restored and step >= first + 5):
+    while step < first + 1_000_000_000 and not (restored and step >= first + 5):
         step += 1
         if step % 1000 == 0 or restored:
             run.report("validation", step, {"accuracy": 0.5})

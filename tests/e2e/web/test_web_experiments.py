@@ -10,7 +10,9 @@ from playwright.sync_api import Page, expect
 
 def test_the_list_filters_and_sorts_on_the_server(page: Page, work) -> None:
     page.goto("experiments")
-    page.get_by_label("Filter by name").fill("rate-se")
+    with page.expect_request(re.compile(r"name=rate-se")):
+        page.get_by_label("Filter by name").fill("rate-se")
+    expect(page.get_by_role("row").filter(has_text="rate-search").first).to_be_visible()
     expect(page.get_by_role("row", name="falling-loss")).to_have_count(0)
 
     with page.expect_request(re.compile(r"sortBy=SORT_BY_NUM_TRIALS")) as asked:
