@@ -99,7 +99,7 @@ format: setup ## format the code
 	$(BIN)/ruff format src tests benchmarks examples
 	$(BIN)/ruff check --fix-only --quiet src tests benchmarks examples
 
-# A driven browser leaves an event loop in its process, so unit tests have a run of their own.
+# A driven browser leaves an event loop in its process, so its tests have a run of their own.
 # Unit tests that load torch, crash a search at every write or try many pools take longer than a check should;
 # `make test` runs them.
 LONGER := tests/unit/training tests/unit/vision tests/unit/serving tests/unit/engine/test_crashes.py \
@@ -121,13 +121,13 @@ check-units:
 
 test: setup .venv-judge/.ready ui browser ## everything, from nothing
 	$(MAKE) --no-print-directory check
-	$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow" $(LONGER)
-	$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow" tests/contract tests/api tests/e2e
+	$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow" $(LONGER) tests/contract tests/api tests/e2e --ignore tests/e2e/web
+	$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow" tests/e2e/web
 
 test-all: setup .venv-judge/.ready ui browser ## also the suites that take minutes
 	$(MAKE) --no-print-directory check
-	$(BIN)/pytest -q -n 2 --dist loadfile $(LONGER)
-	$(BIN)/pytest -q -n 2 --dist loadfile tests/contract tests/api tests/e2e
+	$(BIN)/pytest -q -n 2 --dist loadfile $(LONGER) tests/contract tests/api tests/e2e --ignore tests/e2e/web
+	$(BIN)/pytest -q -n 2 --dist loadfile tests/e2e/web
 
 lock: $(VENV)/bin/uv ## compile the requirement files again
 	$(BIN)/uv pip compile --quiet --no-emit-index-url --generate-hashes --no-header --universal --python-version 3.11 \

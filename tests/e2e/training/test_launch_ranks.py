@@ -1,10 +1,10 @@
 """The launcher with real processes: variables, output, failures, kills, and training over ranks."""
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import re
 import pytest
 
 from resolute.training.fake import FakeMaster
