@@ -182,6 +182,8 @@ class Exchange:
             return
         if upstream.is_first:
             upstream.replica.rest(self._loop.time())
+        # Its other idle connections lead to the same dead process: none of them may cost this request another try.
+        upstream.replica.close()
         self._sends += 1
         if self._is_streaming:
             self._count(is_error=True)
