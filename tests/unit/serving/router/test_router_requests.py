@@ -317,3 +317,33 @@ def test_a_public_deployment_needs_no_key_and_names_are_not_told_to_strangers(in
         assert "There are:" not in unknown.json["error"]
 
     in_lab(test)
+
+
+def test_stale_connections_to_a_dead_server_cost_a_request_one_try_together(
+    in_lab: Any, answer: Callable[..., bytes]
+) -> None:
+    known: set[asyncio.StreamWriter] = set()
+    everybody_is_there = asyncio.Barrier(6)
+    is_restarted = False
+
+    async def plan(request: bytes, writer: asyncio.StreamWriter) -> bool:
+        if is_restarted and writer in known:
+            return False
+        known.add(writer)
+        if not is_restarted:
+            await everybody_is_there.wait()
+        writer.write(answer(b"{}"))
+        return True
+
+    async def test(lab: Any) -> None:
+        nonlocal is_restarted
+        lab.serve([await lab.model(plan=plan)])
+        clients = [await lab.client() for _ in range(6)]
+        await asyncio.gather(*(client.ask() for client in clients))
+        is_restarted = True
+
+        asked = await clients[0].ask()
+
+        assert asked.status == 200
+
+    in_lab(test)
