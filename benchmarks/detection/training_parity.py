@@ -117,9 +117,9 @@ def _their_step(model: FasterRCNN, *, amp: bool = False) -> _Loop:
 
     def run(images: Tensor, targets: PaddedTargets) -> dict[str, Tensor]:
         rows = zip(targets.boxes, targets.labels, targets.valid, strict=True)
-        losses: dict[str, Tensor] = model(
-            list(images.float() / 255), [{"boxes": b[v], "labels": k[v]} for b, k, v in rows]
-        )
+        listed = [{"boxes": b[v], "labels": k[v]} for b, k, v in rows]
+        with torch.autocast("cuda", torch.bfloat16, enabled=amp):
+            losses: dict[str, Tensor] = model(list(images.float() / 255), listed)
         optimizer.zero_grad()
         sum(losses.values()).backward()  # type: ignore[union-attr]
         optimizer.step()

@@ -8,6 +8,7 @@ from torch import Tensor
 from torchvision.models.detection import FasterRCNN
 
 from resolute.vision.batched import batched, batched_detect
+from resolute.vision.batched.together import Together, together
 
 Batch = Callable[..., tuple[Tensor, list[dict[str, Tensor]]]]
 Detector = Callable[..., FasterRCNN]
@@ -53,3 +54,27 @@ def test_an_image_without_detections_has_none_that_are_valid(model: FasterRCNN, 
 
     assert not found.valid.any()
     assert [len(f["boxes"]) for f in found.listed()] == [0, 0, 0]
+
+
+def test_pictures_looked_at_together_give_the_detections_of_each_alone(model: FasterRCNN, batch: Batch) -> None:
+    pictures = [image.permute(1, 2, 0).numpy() for image in (batch()[0] * 255).to(torch.uint8)]
+    with torch.no_grad():
+        expected = model([torch.from_numpy(picture).permute(2, 0, 1) / 255 for picture in pictures])
+
+    found = Together(model, torch.device("cpu"))(pictures)
+
+    assert sum(len(e["scores"]) for e in expected) > 10
+    for ours, theirs in zip(found, expected, strict=True):
+        torch.testing.assert_close(ours["boxes"], theirs["boxes"], rtol=1e-3, atol=1e-2)
+        torch.testing.assert_close(ours["scores"], theirs["scores"], rtol=1e-3, atol=1e-5)
+        assert torch.equal(ours["labels"], theirs["labels"])
+
+
+def test_models_of_another_kind_are_left_as_they_are() -> None:
+    other = torch.nn.Linear(1, 1)
+
+    assert together(other, torch.device("cuda")) is None
+
+
+def test_on_a_processor_nothing_changes(model: FasterRCNN) -> None:
+    assert together(model, torch.device("cpu")) is None
