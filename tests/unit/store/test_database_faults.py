@@ -55,6 +55,11 @@ def test_a_drivers_error_says_what_to_do(original: Exception, expected: type[Res
     assert "the/place" in str(caught.value) or expected in (AlreadyExists, NotFound)
 
 
+def test_the_error_of_sqlites_own_driver_says_the_same() -> None:
+    with pytest.raises(Unavailable, match="the/place is held by another process"), translated("the/place"):
+        raise _sqlite_error(sqlite3.SQLITE_BUSY)
+
+
 @pytest.mark.parametrize("original", [_sqlite_error(sqlite3.SQLITE_ERROR), _PostgresError("42601")])
 def test_our_own_mistakes_stay_as_they_are(original: Exception) -> None:
     with pytest.raises(DBAPIError), translated("the/place"):

@@ -19,7 +19,8 @@ from resolute.store.moment import from_microseconds, to_microseconds
 LIST_SEPARATOR = ",\n"
 """Between the elements of a tuple column. JSON escapes newlines inside strings, so an element can be searched for."""
 
-_document = json.JSONEncoder(separators=(",", ":")).encode
+document = json.JSONEncoder(separators=(",", ":")).encode
+"""A JSON value as the text of a `Document` column."""
 _elements = json.JSONEncoder(separators=(LIST_SEPARATOR, ":")).encode
 
 
@@ -60,7 +61,7 @@ class Document(TypeDecorator[Any]):
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
-        return None if value is None else _document(value)
+        return None if value is None else document(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
         return None if value is None else json.loads(value)
@@ -86,7 +87,7 @@ class Shares(TypeDecorator[tuple[NodeShare, ...]]):
     cache_ok = True
 
     def process_bind_param(self, value: tuple[NodeShare, ...] | None, dialect: Dialect) -> str:
-        return _document([[share.node_id, share.slot_ids] for share in value or ()])
+        return document([[share.node_id, share.slot_ids] for share in value or ()])
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[NodeShare, ...]:
         return tuple(NodeShare(node_id, tuple(slot_ids)) for node_id, slot_ids in json.loads(value or "[]"))
@@ -103,7 +104,7 @@ class Record(TypeDecorator[Any]):
         self.of = of
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
-        return None if value is None else _document(asdict(value))
+        return None if value is None else document(asdict(value))
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
         return None if value is None else self.of(**json.loads(value))
@@ -120,7 +121,7 @@ class Records(TypeDecorator[tuple[Any, ...]]):
         self.of = of
 
     def process_bind_param(self, value: tuple[Any, ...] | None, dialect: Dialect) -> str:
-        return _document([asdict(item) for item in value or ()])
+        return document([asdict(item) for item in value or ()])
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[Any, ...]:
         return tuple(self.of(**item) for item in json.loads(value or "[]"))

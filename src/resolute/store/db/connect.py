@@ -14,6 +14,7 @@ from sqlalchemy.pool import QueuePool
 
 from resolute.domain.errors import InvalidInput, NotSupported
 from resolute.store.db.durability import WalSync
+from resolute.store.db.writing import EngineWriter, SqliteWriter, Writer
 
 READERS = 40
 """As many as a server has threads; one that has to wait waits for `_POOL_TIMEOUT_S`."""
@@ -27,9 +28,9 @@ _WRITER_LOCK = 7_364_855
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """Two engines over one database. `place` names it for people, without password."""
+    """One writer and many readers of a database. `place` names it for people, without password."""
 
-    writer: Engine
+    writer: Writer
     reader: Engine
     place: str
     sync: WalSync | None = None
@@ -37,7 +38,7 @@ class Database:
 
     def dispose(self) -> None:
         self.reader.dispose()
-        self.writer.dispose()
+        self.writer.close()
         if self.sync is not None:
             self.sync.close()
 
@@ -65,13 +66,14 @@ def connect(url: str, *, is_durable: bool = True) -> Database:
 
 def _sqlite(path: Path, is_durable: bool) -> Database:
     path.parent.mkdir(parents=True, exist_ok=True)
-    writer = _sqlite_engine(path, begin="BEGIN IMMEDIATE", readers=False)
-    reader = _sqlite_engine(path, begin="BEGIN", readers=True)
+    reader = _sqlite_engine(path, readers=True)
+    event.listen(reader, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+    writer = SqliteWriter(_sqlite_engine(path, readers=False))
     return Database(writer, reader, str(path), WalSync(path) if is_durable else None)
 
 
-def _sqlite_engine(path: Path, *, begin: str, readers: bool) -> Engine:
-    engine = create_engine(
+def _sqlite_engine(path: Path, *, readers: bool) -> Engine:
+    return create_engine(
         "sqlite://",
         creator=lambda: _open_sqlite(path, query_only=readers),
         poolclass=QueuePool,
@@ -80,12 +82,6 @@ def _sqlite_engine(path: Path, *, begin: str, readers: bool) -> Engine:
         pool_timeout=_POOL_TIMEOUT_S,
         pool_reset_on_return=None,
     )
-
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
-
-    return engine
 
 
 def _open_sqlite(path: Path, *, query_only: bool) -> sqlite3.Connection:
@@ -136,4 +132,4 @@ def _postgres(url: str) -> Database:
         # Read-modify-write in one transaction must be as safe here as behind SQLite's single writer.
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_WRITER_LOCK})")
 
-    return Database(writer, reader, parsed.render_as_string(hide_password=True))
+    return Database(EngineWriter(writer), reader, parsed.render_as_string(hide_password=True))

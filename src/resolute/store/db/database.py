@@ -27,6 +27,7 @@ from resolute.store.db.tasks import TaskTable
 from resolute.store.db.trials import TrialTable
 from resolute.store.db.users import UserTable
 from resolute.store.db.workspaces import WorkspaceTable
+from resolute.store.db.writing import driver_of
 from resolute.store.metrics.series import SeriesCache
 
 log = logging.getLogger(__name__)
@@ -150,7 +151,7 @@ class DatabaseStore:
         with self._writing:
             self._writer_thread = threading.get_ident()
             try:
-                with translated(self._database.place), self._database.writer.begin() as connection:
+                with translated(self._database.place), self._database.writer.transaction() as connection:
                     transaction = DatabaseTransaction(connection, None)
                     before = _changes(connection) if sync else 0
                     yield transaction
@@ -175,5 +176,5 @@ class DatabaseStore:
 
 def _changes(connection: Connection) -> int:
     """Rows ever changed through an SQLite connection."""
-    changes: int = connection.connection.dbapi_connection.total_changes  # type: ignore[union-attr]
-    return changes
+    driver = driver_of(connection)
+    return driver.total_changes if driver else 0

@@ -4,28 +4,33 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, or_, select
+from sqlalchemy import Connection, bindparam, delete, or_, select
 
 from resolute.domain.errors import NotFound
 from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.engine.ports import ExperimentQuery, ExperimentSummary, Page, SearcherHead
 from resolute.search.patch import patched
 from resolute.store.db import tables
+from resolute.store.db.columns import document
 from resolute.store.db.experiment_search import search_experiments
+from resolute.store.db.hot import HotStatement
 from resolute.store.db.rows import Rows
 from resolute.store.db.upsert import upsert
 
 _rows = Rows(tables.experiments, Experiment)
 _t = tables.experiments.c
-# Statements of every searcher event, made once: making one costs as much as running it.
 _snapshots, _patches = tables.searcher_snapshots.c, tables.searcher_patches.c
-_SNAPSHOT = select(_snapshots.snapshot).where(_snapshots.experiment_id == bindparam("experiment"))
-_STAMP = select(_snapshots.stamp).where(_snapshots.experiment_id == bindparam("experiment"))
 _OWN_PATCHES = _patches.experiment_id == bindparam("experiment")
+_SNAPSHOT = select(_snapshots.snapshot).where(_snapshots.experiment_id == bindparam("experiment"))
 _PATCHES = select(_patches.patch).where(_OWN_PATCHES).order_by(_patches.number)
-_NEWEST_PATCH = select(_patches.stamp, _patches.number).where(_OWN_PATCHES).order_by(_patches.number.desc()).limit(1)
-_ADD_PATCH = insert(tables.searcher_patches)
 _DELETE_PATCHES = delete(tables.searcher_patches).where(_OWN_PATCHES)
+_STAMP = HotStatement("SELECT stamp FROM searcher_snapshots WHERE experiment_id = :experiment")
+_NEWEST_PATCH = HotStatement(
+    "SELECT stamp, number FROM searcher_patches WHERE experiment_id = :experiment ORDER BY number DESC LIMIT 1"
+)
+_ADD_PATCH = HotStatement(
+    "INSERT INTO searcher_patches (experiment_id, number, stamp, patch) VALUES (:experiment, :number, :stamp, :patch)"
+)
 
 
 class ExperimentTable:
@@ -57,11 +62,11 @@ class ExperimentTable:
         return state
 
     def searcher_head(self, experiment_id: int) -> SearcherHead | None:
-        newest = self._connection.execute(_NEWEST_PATCH, {"experiment": experiment_id}).first()
+        newest = _NEWEST_PATCH.first(self._connection, {"experiment": experiment_id})
         if newest is not None:
-            return SearcherHead(newest.stamp, newest.number)
-        whole = self._connection.execute(_STAMP, {"experiment": experiment_id}).first()
-        return None if whole is None else SearcherHead(whole.stamp or "", 0)
+            return SearcherHead(*newest)
+        whole = _STAMP.first(self._connection, {"experiment": experiment_id})
+        return None if whole is None else SearcherHead(whole[0] or "", 0)
 
     def save_searcher_snapshot(self, experiment_id: int, snapshot: dict[str, Any], *, stamp: str = "") -> None:
         values = {"experiment_id": experiment_id, "snapshot": snapshot, "stamp": stamp or None}
@@ -69,8 +74,8 @@ class ExperimentTable:
         self._connection.execute(_DELETE_PATCHES, {"experiment": experiment_id})
 
     def add_searcher_patch(self, experiment_id: int, patch: dict[str, Any], *, number: int, stamp: str) -> None:
-        values = {"experiment_id": experiment_id, "number": number, "stamp": stamp, "patch": patch}
-        self._connection.execute(_ADD_PATCH, values)
+        values = {"experiment": experiment_id, "number": number, "stamp": stamp, "patch": document(patch)}
+        _ADD_PATCH.run(self._connection, values)
 
     def in_states(self, states: Iterable[ExperimentState]) -> list[Experiment]:
         return _rows.all(self._connection, _rows.select().where(_t.state.in_(list(states))).order_by(_t.id))

@@ -20,14 +20,16 @@ def translated(place: str) -> Iterator[None]:
         yield
     except TimeoutError as error:
         raise Unavailable(f"The database {place} has no connection free: too many readers at once. Retry.") from error
-    except DBAPIError as error:
+    except (DBAPIError, sqlite3.Error) as error:
         replacement = _domain_error(error, place)
         if replacement is None:
             raise
         raise replacement from error
 
 
-def _domain_error(error: DBAPIError, place: str) -> ResoluteError | None:
+def _domain_error(error: DBAPIError | sqlite3.Error, place: str) -> ResoluteError | None:
+    if isinstance(error, sqlite3.Error):
+        return _sqlite_error(error, place)
     if isinstance(error.orig, sqlite3.Error):
         return _sqlite_error(error.orig, place)
     return _postgres_error(error, place)

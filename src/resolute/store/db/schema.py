@@ -8,19 +8,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, insert, inspect, text
+from sqlalchemy import Connection, insert, inspect, text
 
 from resolute.domain.errors import Unavailable
 from resolute.store.db import tables
+from resolute.store.db.writing import Writer
 
 HEAD = "0003"
 """The newest revision under `migrations/versions`; a test compares the two."""
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def prepare(engine: Engine, place: str) -> None:
+def prepare(writer: Writer, place: str) -> None:
     """Create, upgrade or accept the database. Safe when two processes do it at once: the second waits."""
-    with engine.begin() as connection:
+    with writer.transaction() as connection:
         revision = _revision(connection)
         if revision == HEAD:
             return
