@@ -86,7 +86,7 @@ class HalvingSearcher(BaseSearcher):
     def _create_in(self, at: int, outcome: Outcome) -> None:
         bracket = self._brackets[at]
         bracket.created += 1
-        bracket.rungs[0].outstanding += 1
+        bracket.rungs[0].expect()
         self._bracket_of.append(at)
         self._rung_of.append(0)
         self._create(self._propose(at), outcome, train_to=self._first_target(bracket))
@@ -214,7 +214,7 @@ class PromotionHalving(HalvingSearcher):
         at = self._bracket_of[trial]
         if self._roll.status[trial] == INVALID:
             if trial not in self._waiting:
-                self._brackets[at].rungs[self._rung_of[trial]].outstanding -= 1
+                self._brackets[at].rungs[self._rung_of[trial]].expect(-1)
             self._waiting.discard(trial)
             self._drop_invalid(trial, outcome)
         elif trial not in self._waiting:
@@ -228,7 +228,7 @@ class PromotionHalving(HalvingSearcher):
         rungs = self._brackets[self._bracket_of[trial]].rungs
         number = self._rung_of[trial]
         rung = rungs[number]
-        rung.outstanding -= 1
+        rung.expect(-1)
         self._waiting.add(trial)
         place = rung.insert(trial, losses, newest_first=False)
         if number == len(rungs) - 1:
@@ -251,11 +251,11 @@ class PromotionHalving(HalvingSearcher):
         return None
 
     def _promote(self, trial: int, rung: Rung, outcome: Outcome) -> None:
-        rung.promoted.add(trial)
+        rung.promote(trial)
         self._waiting.discard(trial)
         self._rung_of[trial] += 1
         upper = self._brackets[self._bracket_of[trial]].rungs[self._rung_of[trial]]
-        upper.outstanding += 1
+        upper.expect()
         if self._roll.is_running(trial):
             outcome.actions.append(TrainTo(self._roll.ids[trial], upper.units))
             return
@@ -278,7 +278,7 @@ class PromotionHalving(HalvingSearcher):
     def _woken(self, trial: int) -> None:
         rung = self._brackets[self._bracket_of[trial]].rungs[self._rung_of[trial]]
         rung.remove(trial)
-        rung.outstanding += 1
+        rung.expect()
         self._waiting.discard(trial)
 
     def _in_training(self) -> int:

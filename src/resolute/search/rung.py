@@ -1,4 +1,8 @@
-"""One rung of successive halving: results at one training length, best first."""
+"""One rung of successive halving: results at one training length, best first.
+
+It changes through its methods alone, and remembers its snapshot until the next change: most events touch one rung, and
+what is the same object as before needs no comparison.
+"""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
@@ -8,7 +12,7 @@ from resolute.search.pareto import best_first
 
 
 class Rung:
-    __slots__ = ("losses", "order", "outstanding", "promoted", "units", "vectors")
+    __slots__ = ("_written", "losses", "order", "outstanding", "promoted", "units", "vectors")
 
     def __init__(self, units: int) -> None:
         self.units = units
@@ -21,13 +25,24 @@ class Rung:
         self.promoted: set[int] = set()
         self.outstanding = 0
         """Trials on their way to this rung (promotion style)."""
+        self._written: dict[str, Any] | None = None
 
     def quota(self, divisor: float) -> int:
         """How many of the results so far may go on, at least one."""
         return max(int(len(self.order) / divisor), 1)
 
+    def expect(self, trials: int = 1) -> None:
+        """So many more are on their way here; fewer, if negative."""
+        self._written = None
+        self.outstanding += trials
+
+    def promote(self, trial: int) -> None:
+        self._written = None
+        self.promoted.add(trial)
+
     def insert(self, trial: int, losses: tuple[float, ...], *, newest_first: bool) -> int:
         """Add a result and say at which place it came in. Ties: the newest goes before its equals, or after."""
+        self._written = None
         if len(losses) > 1:
             return self._insert_vector(trial, losses)
         find = bisect_left if newest_first else bisect_right
@@ -39,6 +54,7 @@ class Rung:
     def remove(self, trial: int) -> None:
         if trial not in self.order:
             return
+        self._written = None
         at = self.order.index(trial)
         self.order.pop(at)
         self.promoted.discard(trial)
@@ -52,14 +68,17 @@ class Rung:
         return ranking.index(len(vectors) - 1)
 
     def snapshot(self) -> dict[str, Any]:
-        return {
-            "units": self.units,
-            "order": self.order.copy(),
-            "losses": self.losses.copy(),
-            "vectors": [list(vector) for vector in self.vectors],
-            "promoted": sorted(self.promoted),
-            "outstanding": self.outstanding,
-        }
+        """The same object until something changes; not for changing by the caller."""
+        if self._written is None:
+            self._written = {
+                "units": self.units,
+                "order": self.order.copy(),
+                "losses": self.losses.copy(),
+                "vectors": [list(vector) for vector in self.vectors],
+                "promoted": sorted(self.promoted),
+                "outstanding": self.outstanding,
+            }
+        return self._written
 
     @classmethod
     def of_snapshot(cls, snapshot: Mapping[str, Any]) -> "Rung":
