@@ -5,8 +5,8 @@ remembered here is looked up by that stamp, so a transaction that was rolled bac
 backup cannot bring back a state that the database does not hold.
 """
 
+import secrets
 import threading
-import uuid
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from resolute.search.patch import changes
 from resolute.search.registry import restore_searcher
 from resolute.search.searcher import Searcher
 
-PATCHES_PER_SNAPSHOT = 128
+PATCHES_PER_SNAPSHOT = 256
 """More make a restart slower to read, fewer make the whole snapshot a larger part of the writing."""
 MOST_REMEMBERED = 64
 """Searches kept in memory; the one that was silent for longest is read from the store when it wakes."""
@@ -69,7 +69,7 @@ def write_down(tx: Transaction, experiment_id: int, head: SearcherHead, search: 
     if patch is None and head.stamp:
         _memory.keep(head.stamp, search)
         return
-    stamp = uuid.uuid4().hex
+    stamp = secrets.token_hex(16)
     if patch is None or head.patches >= PATCHES_PER_SNAPSHOT:
         tx.experiments.save_searcher_snapshot(experiment_id, snapshot, stamp=stamp)
     else:

@@ -11,6 +11,7 @@ from typing import Any
 
 from resolute.search.base import DEFAULT_CONCURRENCY, BaseSearcher, BracketView
 from resolute.search.brackets import BracketPlan, bracket_trials, divisor_of, plan_halving
+from resolute.search.column import Column
 from resolute.search.dice import Dice
 from resolute.search.enumeration import give_up_on_invalid
 from resolute.search.events import Outcome, Shutdown, TrainTo
@@ -29,14 +30,19 @@ class Bracket:
         self.max_trials = plan.max_trials
         self.places = plan.places
         self.created = 0
+        self._written: dict[str, Any] = {}
 
     @property
     def has_budget(self) -> bool:
         return self.created < self.max_trials
 
     def snapshot(self) -> dict[str, Any]:
+        """The same object until something changes; not for changing by the caller."""
         rungs = [rung.snapshot() for rung in self.rungs]
-        return {"rungs": rungs, "max_trials": self.max_trials, "places": self.places, "created": self.created}
+        fresh = {"rungs": rungs, "max_trials": self.max_trials, "places": self.places, "created": self.created}
+        if fresh != self._written:
+            self._written = fresh
+        return self._written
 
     @classmethod
     def of_snapshot(cls, snapshot: Mapping[str, Any]) -> "Bracket":
@@ -55,8 +61,8 @@ class HalvingSearcher(BaseSearcher):
         self._max_trials = int(searcher["max_trials"])
         self._concurrency = int(searcher.get("max_concurrent_trials", DEFAULT_CONCURRENCY))
         self._brackets = [Bracket(plan) for plan in self._plan(searcher)]
-        self._bracket_of: list[int] = []
-        self._rung_of: list[int] = []
+        self._bracket_of: Column[int] = Column()
+        self._rung_of: Column[int] = Column()
 
     def _plan(self, searcher: Mapping[str, Any]) -> list[BracketPlan]:
         return plan_halving(searcher)
@@ -138,22 +144,24 @@ class HalvingSearcher(BaseSearcher):
     def _state(self) -> dict[str, Any]:
         return {
             "brackets": [bracket.snapshot() for bracket in self._brackets],
-            "bracket_of": self._bracket_of.copy(),
-            "rung_of": self._rung_of.copy(),
+            "bracket_of": self._bracket_of.written(),
+            "rung_of": self._rung_of.written(),
         }
 
     def _load_state(self, state: Mapping[str, Any]) -> None:
         self._brackets = [Bracket.of_snapshot(bracket) for bracket in state["brackets"]]
-        self._bracket_of = list(state["bracket_of"])
-        self._rung_of = list(state["rung_of"])
+        self._bracket_of = Column(state["bracket_of"])
+        self._rung_of = Column(state["rung_of"])
 
 
 class StoppingHalving(HalvingSearcher):
     def _validated(self, trial: int, time: float, losses: tuple[float, ...], outcome: Outcome) -> None:
         at = self._bracket_of[trial]
         rungs = self._brackets[at].rungs
-        for number in range(self._rung_of[trial], len(rungs)):
-            self._rung_of[trial] = number
+        first = self._rung_of[trial]
+        for number in range(first, len(rungs)):
+            if number > first:
+                self._rung_of[trial] = number
             if time < rungs[number].units:
                 return
             place = rungs[number].insert(trial, losses, newest_first=True)

@@ -8,28 +8,30 @@ A patch is null (nothing changed), {"set": value}, {"in": {key: patch, ...}, "ou
 arrays and for strings.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from resolute.search.column import Written
+
 Patch = dict[str, Any]
+_ABSENT = object()
 
 
 def changes(old: Any, new: Any) -> Patch | None:
     """What turns `old` into `new`. Both are JSON values; neither is changed nor copied."""
     if old is new:
         return None
-    if type(old) is not type(new):
+    if isinstance(new, Written) and (splice := new.splice_from(old)):
+        return {"at": splice.at, "cut": splice.cut, "put": new[splice.at : splice.at + splice.put]}
+    if type(old) is not type(new) and not (isinstance(old, list) and isinstance(new, list)):
         return {"set": new}
     if isinstance(new, dict):
         return _dict_changes(old, new)
+    if isinstance(new, list) and new and isinstance(new[0], dict) and len(old) == len(new):
+        return _each_changes(old, new)
     if old == new:
         return None
-    if not isinstance(new, list | str):
-        return {"set": new}
-    if len(old) == len(new) and isinstance(new[0], dict):
-        inner = [[at, changes(before, after)] for at, (before, after) in enumerate(zip(old, new, strict=True))]
-        return {"each": [pair for pair in inner if pair[1] is not None]}
-    return _splice(old, new)
+    return _splice(old, new) if isinstance(new, list | str) else {"set": new}
 
 
 def patched(old: Any, patch: Patch | None) -> Any:
@@ -52,11 +54,13 @@ def patched(old: Any, patch: Patch | None) -> Any:
 def _dict_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Patch | None:
     inner: dict[str, Any] = {}
     for key, value in new.items():
-        if key not in old:
-            inner[key] = {"set": value}
-        elif (patch := changes(old[key], value)) is not None:
+        before = old.get(key, _ABSENT)
+        if before is value:
+            continue
+        patch = {"set": value} if before is _ABSENT else changes(before, value)
+        if patch is not None:
             inner[key] = patch
-    gone = [key for key in old if key not in new]
+    gone = [] if old.keys() <= new.keys() else [key for key in old if key not in new]
     if not inner and not gone:
         return None
     return {"in": inner, "out": gone} if gone else {"in": inner}
@@ -69,31 +73,43 @@ def _dict_patched(old: Mapping[str, Any], patch: Patch) -> dict[str, Any]:
     return result
 
 
+def _each_changes(old: Sequence[Any], new: Sequence[Any]) -> Patch | None:
+    inner = []
+    for at, (before, after) in enumerate(zip(old, new, strict=True)):
+        if before is not after and (patch := changes(before, after)) is not None:
+            inner.append([at, patch])
+    return {"each": inner} if inner else None
+
+
 def _splice(old: Any, new: Any) -> Patch:
     """One stretch cut out of a list or string, and what stands there instead."""
     shorter = min(len(old), len(new))
-    start = _equal_from_left(old, new, shorter)
-    end = _equal_from_right(old, new, shorter - start)
+    end = _equal_from_right(old, new, shorter)
+    start = _equal_from_left(old, new, shorter - end)
     return {"at": start, "cut": len(old) - end - start, "put": new[start : len(new) - end]}
 
 
-def _equal_from_left(old: Any, new: Any, most: int) -> int:
-    """Length of the common beginning, by halving: comparing slices is a loop in C."""
+def _equal_from_right(old: Any, new: Any, most: int) -> int:
+    """Length of the common end, by halving what is unknown: comparing slices is a loop in C."""
     known = 0
     while most > known:
         middle = (known + most + 1) // 2
-        if old[known:middle] == new[known:middle]:
+        if old[len(old) - middle : len(old) - known] == new[len(new) - middle : len(new) - known]:
             known = middle
         else:
             most = middle - 1
     return known
 
 
-def _equal_from_right(old: Any, new: Any, most: int) -> int:
+def _equal_from_left(old: Any, new: Any, most: int) -> int:
+    """Length of the common beginning: nearly always all there is, or all but the one item that was replaced."""
+    for known in (most, most - 1):
+        if known >= 0 and old[:known] == new[:known]:
+            return known
     known = 0
     while most > known:
         middle = (known + most + 1) // 2
-        if old[len(old) - middle : len(old) - known] == new[len(new) - middle : len(new) - known]:
+        if old[known:middle] == new[known:middle]:
             known = middle
         else:
             most = middle - 1

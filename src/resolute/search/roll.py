@@ -6,6 +6,8 @@ Inside a searcher a trial is its number on the roll; request ids appear only in 
 from collections.abc import Mapping
 from typing import Any
 
+from resolute.search.column import Column
+
 RUNNING = "r"
 """Or waiting for slots, or for a higher target."""
 STOPPING = "s"
@@ -19,12 +21,10 @@ _ALL = RUNNING + STOPPING + CLOSED + FAILED + INVALID + CANCELED
 
 class Roll:
     def __init__(self) -> None:
-        self.ids: list[str] = []
-        """Only ever grows."""
-        self._written_ids: list[str] = []
+        self.ids: Column[str] = Column()
         self.index: dict[str, int] = {}
         self.status = ""
-        """A letter for each trial. A string: it is its own snapshot, and to replace a letter is quicker than to join."""
+        """A letter for each trial. A string: it is its own snapshot, and replacing a letter is quicker than joining."""
         self.open: set[int] = set()
         self.partial: dict[int, float] = {}
         """Share done of open trials."""
@@ -61,10 +61,8 @@ class Roll:
         return len(self.ids) - self._counts[INVALID]
 
     def snapshot(self) -> dict[str, Any]:
-        if len(self._written_ids) != len(self.ids):
-            self._written_ids = self.ids.copy()
         return {
-            "ids": self._written_ids,
+            "ids": self.ids.written(),
             "status": self.status,
             "partial": {str(trial): share for trial, share in self.partial.items()},
         }
@@ -73,7 +71,7 @@ class Roll:
     def of_snapshot(cls, snapshot: Mapping[str, Any]) -> "Roll":
         # In bulk: one by one takes ten times as long.
         roll = cls()
-        roll.ids = list(snapshot["ids"])
+        roll.ids = Column(snapshot["ids"])
         roll.index = {request_id: trial for trial, request_id in enumerate(roll.ids)}
         roll.status = snapshot["status"]
         roll.open = {trial for trial, status in enumerate(roll.status) if status in _OPEN}

@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from typing import Any
 
+from resolute.search.column import Column
 from resolute.search.pareto import best_first
 
 
@@ -16,9 +17,9 @@ class Rung:
 
     def __init__(self, units: int) -> None:
         self.units = units
-        self.order: list[int] = []
+        self.order: Column[int] = Column()
         """Trials, best first."""
-        self.losses: list[float] = []
+        self.losses: Column[float] = Column()
         """Of one objective, beside `order`."""
         self.vectors: list[tuple[float, ...]] = []
         """Of several objectives, beside `order`; empty with one."""
@@ -58,12 +59,15 @@ class Rung:
         at = self.order.index(trial)
         self.order.pop(at)
         self.promoted.discard(trial)
-        (self.vectors if self.vectors else self.losses).pop(at)
+        if self.vectors:
+            self.vectors.pop(at)
+        else:
+            self.losses.pop(at)
 
     def _insert_vector(self, trial: int, losses: tuple[float, ...]) -> int:
         trials, vectors = [*self.order, trial], [*self.vectors, losses]
         ranking = best_first(vectors)
-        self.order = [trials[at] for at in ranking]
+        self.order = Column(trials[at] for at in ranking)
         self.vectors = [vectors[at] for at in ranking]
         return ranking.index(len(vectors) - 1)
 
@@ -72,8 +76,8 @@ class Rung:
         if self._written is None:
             self._written = {
                 "units": self.units,
-                "order": self.order.copy(),
-                "losses": self.losses.copy(),
+                "order": self.order.written(),
+                "losses": self.losses.written(),
                 "vectors": [list(vector) for vector in self.vectors],
                 "promoted": sorted(self.promoted),
                 "outstanding": self.outstanding,
@@ -83,8 +87,8 @@ class Rung:
     @classmethod
     def of_snapshot(cls, snapshot: Mapping[str, Any]) -> "Rung":
         rung = cls(snapshot["units"])
-        rung.order = list(snapshot["order"])
-        rung.losses = list(snapshot["losses"])
+        rung.order = Column(snapshot["order"])
+        rung.losses = Column(snapshot["losses"])
         rung.vectors = [tuple(vector) for vector in snapshot["vectors"]]
         rung.promoted = set(snapshot["promoted"])
         rung.outstanding = snapshot["outstanding"]
