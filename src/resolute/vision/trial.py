@@ -142,8 +142,7 @@ class DetectionTrial(Trial):
         settings, place = self.settings, self.context.distributed
         wanted = settings.model_settings()
         if settings.sync_bn or wanted.get("norm") == "sync":
-            # Sharing batch statistics over ranks is there for GPUs only; one rank has nothing to share.
-            wanted["norm"] = "sync" if place.size > 1 and self.context.device.type == "cuda" else "batch"
+            wanted["norm"] = "sync" if place.size > 1 else "batch"  # One rank has nothing to share.
         model = build_model(
             settings.model,
             len(self.splits.classes) + 1,

@@ -6,6 +6,7 @@ from torch import nn
 from torchvision.ops.misc import FrozenBatchNorm2d
 
 from resolute.domain.errors import InvalidInput
+from resolute.vision.zoo.shared_norm import with_shared_norms
 
 
 def freeze_stages(stages: Sequence[Sequence[nn.Module]], trainable: int, model: str) -> None:
@@ -24,8 +25,7 @@ def freeze_stages(stages: Sequence[Sequence[nn.Module]], trainable: int, model: 
 def with_norm(model: nn.Module, norm: str) -> nn.Module:
     """The same names and values in a state dict whichever norm it is."""
     if norm == "sync":
-        converted: nn.Module = nn.SyncBatchNorm.convert_sync_batchnorm(model)  # type: ignore[no-untyped-call]
-        return converted
+        return with_shared_norms(model)
     backbone = getattr(model, "backbone", None)
     if norm == "frozen" and isinstance(backbone, nn.Module):
         _freeze_norms(backbone)

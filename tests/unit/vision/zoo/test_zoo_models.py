@@ -9,6 +9,7 @@ from torch import nn
 from resolute.domain.errors import InvalidInput
 from resolute.vision.zoo import build_model, model_names, rebuild_options, score_threshold_of
 from resolute.vision.zoo.build import ARCHITECTURES, option_names
+from resolute.vision.zoo.shared_norm import SharedBatchNorm
 
 LITE = "ssdlite320_mobilenet_v3_large"
 SEED_NAMES = [
@@ -208,7 +209,7 @@ def test_synchronised_batch_norm_has_the_same_weights_in_a_checkpoint() -> None:
     synchronised = build_model(LITE, 4, min_size=96, norm="sync")
 
     assert list(plain.state_dict()) == list(synchronised.state_dict())
-    assert any(isinstance(module, nn.SyncBatchNorm) for module in synchronised.modules())
+    assert any(isinstance(module, nn.SyncBatchNorm | SharedBatchNorm) for module in synchronised.modules())
 
 
 def test_what_is_kept_for_rebuilding_is_what_changes_the_model() -> None:
