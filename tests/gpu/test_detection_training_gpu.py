@@ -85,6 +85,13 @@ def _attribute(name: str) -> Any:
     return _nothing(name)
 
 
+def _forget_absent() -> None:
+    """After our own imports: torch's compiler asks what is installed and must hear the truth."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Absent)]
+    for name in [name for name in sys.modules if name.partition(".")[0] in ABSENT]:
+        del sys.modules[name]
+
+
 ABSENT = frozenset(name for name in NOT_NEEDED_ON_A_DEVICE if importlib.util.find_spec(name) is None)
 if ABSENT:
     sys.meta_path.append(_Absent())
@@ -110,6 +117,7 @@ from resolute.vision.transforms.on_device import BatchAugmentation  # noqa: E402
 from resolute.vision.trial import DetectionTrial  # noqa: E402
 from resolute.vision.zoo import build_model  # noqa: E402
 
+_forget_absent()
 try:
     import pytest
 
@@ -494,7 +502,7 @@ def assert_found(wanted: Any, among: Any) -> None:
 # ----------------------------------------------------------------------------------------------------------- alone
 
 
-def tests() -> list[Callable[..., None]]:
+def each_test() -> list[Callable[..., None]]:
     return [value for name, value in globals().items() if name.startswith("test_")]
 
 
@@ -523,7 +531,7 @@ def main(arguments: list[str]) -> int:
         print("There is no CUDA device here, so nothing was run. --rehearse runs what a CPU can.")
         return 0
     wanted = [word for word in arguments if not word.startswith("--")]
-    chosen = [test for test in tests() if not wanted or any(word in test.__name__ for word in wanted)]
+    chosen = [test for test in each_test() if not wanted or any(word in test.__name__ for word in wanted)]
     device = torch.cuda.get_device_name() if HAS_GPU else "CPU"
     print(f"{device}, torch {torch.__version__}; stood in for: {', '.join(sorted(ABSENT)) or 'nothing'}", flush=True)
     results = [run_alone(test) for test in chosen]
