@@ -1,11 +1,12 @@
-"""Merging beside SAHI's newest, on three layouts of 33,337 boxes.
+"""Merging beside SAHI's newest, on three layouts of 33,337 boxes, by three methods and two metrics.
 
 SAHI runs in its own Python on the same arrays, once to warm up (its compiled backend is built then) and then timed.
 Its functions on arrays decide which boxes belong together; its postprocess classes also join them, as ours does. Times
-are processor time: one thread works on both sides, and a busy machine disturbs it less.
+are processor time, the best of the rounds: one thread works on both sides, and a busy machine disturbs it less.
 """
 
 import argparse
+import itertools
 import os
 import subprocess
 import tempfile
@@ -16,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.detection.timing import best, milliseconds, ratio
-from resolute.vision.merging import Method, merge
+from resolute.vision.merging import Method, Metric, merge
 
 SAHI = os.environ.get("RESOLUTE_SAHI_PYTHON", "")
 METHODS: tuple[Method, ...] = ("nms", "greedy_nmm", "nmm")
+METRICS: tuple[Metric, ...] = ("iou", "ios")
 DRIVER = """
 import sys, time, importlib.metadata
 import numpy as np
@@ -28,46 +30,48 @@ from sahi.postprocess.backends import resolve_backend
 from sahi.prediction import ObjectPrediction
 rows, rounds = np.load(sys.argv[1]), int(sys.argv[2])
 print("version", importlib.metadata.version("sahi"), resolve_backend())
-for name in ("nms", "greedy_nmm", "nmm"):
+for metric, name in [(metric, name) for metric in ("iou", "ios") for name in ("nms", "greedy_nmm", "nmm")]:
     work = getattr(combine, "batched_" + name)
-    work(rows[:2500].copy(), "IOU", 0.5)
+    work(rows[:2500].copy(), metric.upper(), 0.5)
     times = []
     for _ in range(rounds):
         start = time.process_time()
-        kept = work(rows, "IOU", 0.5)
+        kept = work(rows, metric.upper(), 0.5)
         times.append(time.process_time() - start)
     whole = 0.0
     if name != "nms" and len(kept) < len(rows) // 2:
         maker = {"nmm": combine.NMMPostprocess, "greedy_nmm": combine.GreedyNMMPostprocess}[name]
         found = [ObjectPrediction(bbox=r[:4].tolist(), category_id=int(r[5]), score=float(r[4])) for r in rows]
         start = time.process_time()
-        maker(match_threshold=0.5, match_metric="IOU", class_agnostic=False)(found)
+        maker(match_threshold=0.5, match_metric=metric.upper(), class_agnostic=False)(found)
         whole = time.process_time() - start
-    print(name, len(kept), min(times), whole, flush=True)
+    print(name + "/" + metric, len(kept), min(times), whole, flush=True)
 """
 
 
 def measure(options: argparse.Namespace) -> None:
-    print(f"{options.boxes:,} boxes, IoU 0.5\n")
-    print("| layout | method | left | ours | SAHI, deciding | ratio | SAHI, joining too | ratio |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(f"{options.boxes:,} boxes, threshold 0.5, load {os.getloadavg()[0]:.1f}\n")
+    print("| layout | metric | method | left | ours | SAHI, deciding | ratio | SAHI, joining too | ratio |")
+    print("|---|---|---|---|---|---|---|---|---|")
     version = "not installed"
     for name, layout in (("crowd", _crowd), ("pile", _pile), ("spread", _spread)):
         rows = layout(options.boxes).astype(np.float32)
         theirs = _sahi(rows, options.rounds) if SAHI else {}
         version = theirs.get("version", version)
-        for method in METHODS:
-            kept = len(merge(rows[:, :4], rows[:, 4], rows[:, 5], method=method, metric="iou"))
-            ours = best(
-                lambda r=rows, m=method: merge(r[:, :4], r[:, 4], r[:, 5], method=m, metric="iou"),
-                options.rounds,
-                time.process_time,
-            )
-            peer = theirs.get(method)
-            assert peer is None or peer[0] == kept, f"{name} {method}: {kept} of ours, {peer[0]} of SAHI's are left"
-            columns = [text for seconds in peer[1:] for text in _beside(seconds, ours)] if peer else [""] * 4
-            print(f"| {name} | {method} | {kept:,} | {milliseconds(ours)} | {' | '.join(columns)} |", flush=True)
+        for metric, method in itertools.product(METRICS, METHODS):
+            _measure_one(name, rows, method, metric, theirs.get(f"{method}/{metric}"), options.rounds)
     print(f"\nSAHI: {version}")
+
+
+def _measure_one(name: str, rows: Any, method: Method, metric: Metric, peer: Any, rounds: int) -> None:
+    def ours() -> Any:
+        return merge(rows[:, :4], rows[:, 4], rows[:, 5], method=method, metric=metric)
+
+    kept = len(ours())
+    assert peer is None or peer[0] == kept, f"{name} {method}: {kept} of ours, {peer[0]} of SAHI's are left"
+    seconds = best(ours, rounds, time.process_time)
+    columns = [text for theirs in peer[1:] for text in _beside(theirs, seconds)] if peer else [""] * 4
+    print(f"| {name} | {metric} | {method} | {kept:,} | {milliseconds(seconds)} | {' | '.join(columns)} |", flush=True)
 
 
 def _beside(theirs: float, ours: float) -> tuple[str, str]:

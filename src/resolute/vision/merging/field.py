@@ -5,6 +5,7 @@ strip is sorted by left edge; so a question is two binary searches for each stri
 their own. The answer holds every box that overlaps, and some that do not.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,8 +30,20 @@ class Ranges:
 
     def until(self, asker: int) -> "Ranges":
         """Those of the first boxes only."""
-        end = int(np.searchsorted(self.asker, asker))
-        return Ranges(self.asker[:end], self.start[:end], self.stop[:end])
+        return self._cut(0, int(np.searchsorted(self.asker, asker)))
+
+    def by_size(self, most: int) -> Iterator["Ranges"]:
+        """One after the other, with at most so many candidates each, or with one stretch that has more."""
+        ends = np.cumsum(self.stop - self.start)
+        begin = 0
+        while begin < len(ends):
+            before = int(ends[begin - 1]) if begin else 0
+            end = max(begin + 1, int(np.searchsorted(ends, before + most, side="right")))
+            yield self._cut(begin, end)
+            begin = end
+
+    def _cut(self, begin: int, end: int) -> "Ranges":
+        return Ranges(self.asker[begin:end], self.start[begin:end], self.stop[begin:end])
 
     def pairs(self) -> tuple[Integers, Integers]:
         """Asker, and place in `Field.members`; the askers rise."""
@@ -68,17 +81,35 @@ class Field:
         order = np.argsort(key, kind="stable")
         self._width, self._keys = width, key[order]
         self.members = members[order]
+        # Members lie level by level, the smallest first.
+        self._level_ends = np.cumsum(np.unique(level, return_counts=True)[1])
 
     def ask(self, rows: Integers) -> Ranges:
         """Where boxes lie that may overlap these rows of `boxes` and have their label."""
         box, label = self._boxes[rows], self._labels[rows]
-        side = np.maximum(box[:, 2] - box[:, 0], box[:, 3] - box[:, 1])
-        found = [self._ask_level(place, box, label, side) for place in range(len(self._levels))]
+        found = [self._ask_level(place, box, label) for place in range(len(self._levels))]
         asker, start, stop = (np.concatenate(parts) for parts in zip(*found, strict=True))
         order = np.argsort(asker, kind="stable")
         return Ranges(asker[order], start[order], stop[order])
 
-    def _ask_level(self, place: int, box: Floats, label: Integers, side: Floats) -> tuple[Integers, Integers, Integers]:
+    def join(self) -> Ranges:
+        """Every pair of members that may overlap, once. Askers are places in `members`, in no order.
+
+        Of two boxes the one of the lower level asks, so that a large one never looks through many small strips.
+        """
+        box, label = self._boxes[self.members], self._labels[self.members]
+        found = []
+        for place, end in enumerate(self._level_ends.tolist()):
+            asker, start, stop = self._ask_level(place, box[:end], label[:end])
+            # Within its own level a box looks only at those behind it.
+            begin = int(self._level_ends[place - 1]) if place else 0
+            start = np.where(asker >= begin, np.maximum(start, asker + 1), start)
+            has_any = stop > start
+            found.append((asker[has_any], start[has_any], stop[has_any]))
+        return Ranges(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+    def _ask_level(self, place: int, box: Floats, label: Integers) -> tuple[Integers, Integers, Integers]:
+        side = np.maximum(box[:, 2] - box[:, 0], box[:, 3] - box[:, 1])
         step = float(np.exp2(self._levels[place]))
         # Sides at this level lie between half a step and a step; the lowest level also holds all smaller ones.
         smallest = 0.0 if place == 0 else step / 2

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from resolute.domain.errors import InvalidInput
-from resolute.vision.merging.claims import Overlap, chain, roots, suppress
+from resolute.vision.merging.claims import chain, roots, suppress
 from resolute.vision.merging.field import Floats, Integers
+from resolute.vision.merging.hulls import Groups, grow
+from resolute.vision.merging.overlap import Overlap
 
 Method = Literal["nms", "nmm", "greedy_nmm"]
 Metric = Literal["iou", "ios"]
-Corners = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Merged:
     scores: NDArray[np.float32]
     labels: NDArray[np.int64]
     kept: Integers
-    parts: list[list[int]]
+    parts: list[tuple[int, ...]]
 
     def __len__(self) -> int:
         return len(self.kept)
@@ -52,8 +53,7 @@ def merge(
     _check_settings(method, metric, threshold)
     if not len(values):
         return Merged(corners.astype(np.float32), values.astype(np.float32), classes, np.zeros(0, np.int64), [])
-    # Equal scores in the order of their corners: the result must not depend on the order of windows.
-    order = np.lexsort((corners[:, 3], corners[:, 2], corners[:, 1], corners[:, 0], -values))
+    order = _best_first(corners, values)
     groups = np.zeros(len(values), np.int64) if class_agnostic else np.unique(classes, return_inverse=True)[1]
     overlap = Overlap(corners[order], groups[order], is_ios=metric == "ios", threshold=threshold)
     if method == "nms":
@@ -64,65 +64,47 @@ def merge(
     else:
         parent = chain(overlap, values[order])
         owner = roots(parent)
-    return _joined(corners, values, classes, order, _members(owner, parent, order, method), overlap)
+    return _joined(corners, values, classes, order, _groups(owner, parent, order, method), overlap)
+
+
+def _best_first(corners: Floats, values: Floats) -> Integers:
+    """Equal scores in the order of their corners: the result must not depend on the order of windows."""
+    order = np.argsort(-values, kind="stable")
+    is_like_next = np.append(values[order][1:] == values[order][:-1], False)
+    ties = np.flatnonzero(is_like_next | np.roll(is_like_next, 1))
+    rows = order[ties]
+    x1, y1, x2, y2 = corners[rows].T
+    order[ties] = rows[np.lexsort((y2, x2, y1, x1, -values[rows]))]
+    return order
 
 
 def _kept(corners: Floats, values: Floats, classes: Integers, rows: Integers) -> Merged:
-    parts: list[list[int]] = [[] for _ in rows]
+    parts: list[tuple[int, ...]] = [()] * len(rows)
     return Merged(corners[rows].astype(np.float32), values[rows].astype(np.float32), classes[rows], rows, parts)
 
 
-def _members(owner: Integers, parent: Integers, order: Integers, method: Method) -> dict[int, list[int]]:
-    """Rank of each owner to ranks of what may be joined to it, in the order of joining. Most own nothing but this."""
-    others = np.flatnonzero(owner != np.arange(len(owner)))
-    if method == "nmm":
-        others = others[np.lexsort((order[others], parent[others]))]
-    groups: dict[int, list[int]] = {rank: [] for rank in np.flatnonzero(owner == np.arange(len(owner))).tolist()}
-    for rank, best in zip(others.tolist(), owner[others].tolist(), strict=True):
-        groups[best].append(rank)
-    return groups
+def _groups(owner: Integers, parent: Integers, order: Integers, method: Method) -> Groups:
+    """Ranks of the owners, and of what may be joined to each of them in the order of joining."""
+    is_best = owner == np.arange(len(owner))
+    best, members = np.flatnonzero(is_best), np.flatnonzero(~is_best)
+    keys = (order[members], parent[members], owner[members]) if method == "nmm" else (owner[members],)
+    members = members[np.lexsort(keys)]
+    return Groups(best, members, np.append(np.searchsorted(owner[members], best), len(members)))
 
 
 def _joined(
-    corners: Floats,
-    values: Floats,
-    classes: Integers,
-    order: Integers,
-    groups: dict[int, list[int]],
-    overlap: Overlap,
+    corners: Floats, values: Floats, classes: Integers, order: Integers, groups: Groups, overlap: Overlap
 ) -> Merged:
-    merged = _kept(corners, values, classes, order[list(groups)])
-    every: list[Corners] = list(map(tuple, overlap.boxes.tolist())) if len(groups) < len(order) else []
-    rows = order.tolist()
-    for place, (best, members) in enumerate(groups.items()):
-        if members:
-            hull, joined = _hull(every, best, members, is_ios=overlap.is_ios, threshold=overlap.threshold)
-            merged.boxes[place] = hull
-            merged.parts[place].extend(rows[rank] for rank in joined)
+    merged = _kept(corners, values, classes, order[groups.best])
+    if not len(groups.members):
+        return merged
+    hulls, is_joined = grow(overlap.boxes, groups, is_ios=overlap.is_ios, threshold=overlap.threshold)
+    merged.boxes[:] = hulls
+    rows = order[groups.members[is_joined]].tolist()
+    ends = np.append(0, np.cumsum(is_joined))[groups.starts]
+    for place in np.flatnonzero(np.diff(ends)).tolist():
+        merged.parts[place] = tuple(rows[ends[place] : ends[place + 1]])
     return merged
-
-
-def _hull(
-    boxes: list[Corners], best: int, members: list[int], *, is_ios: bool, threshold: float
-) -> tuple[Corners, list[int]]:
-    x1, y1, x2, y2 = boxes[best]
-    own = (x2 - x1) * (y2 - y1)
-    joined: list[int] = []
-    # Written out without min and max: this loop runs once for every box that gives way, and is half of the time.
-    for rank in members:
-        a1, b1, a2, b2 = boxes[rank]
-        width = (x2 if x2 < a2 else a2) - (x1 if x1 > a1 else a1)
-        height = (y2 if y2 < b2 else b2) - (y1 if y1 > b1 else b1)
-        if width <= 0 or height <= 0:
-            continue
-        shared, other = width * height, (a2 - a1) * (b2 - b1)
-        whole = (own if own < other else other) if is_ios else own + other - shared
-        if shared / whole >= threshold:
-            x1, y1 = x1 if x1 < a1 else a1, y1 if y1 < b1 else b1
-            x2, y2 = x2 if x2 > a2 else a2, y2 if y2 > b2 else b2
-            own = (x2 - x1) * (y2 - y1)
-            joined.append(rank)
-    return (x1, y1, x2, y2), joined
 
 
 def _checked(boxes: ArrayLike, scores: ArrayLike, labels: ArrayLike) -> tuple[Floats, Floats, Integers]:

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from resolute.vision.merging import merge
-from resolute.vision.merging.claims import Overlap, chain, roots, suppress
-from resolute.vision.merging.field import Field
+from resolute.vision.merging.claims import chain, roots, suppress
+from resolute.vision.merging.field import Field, Ranges
+from resolute.vision.merging.overlap import Overlap
 
 Floats = NDArray[np.float64]
 
@@ -64,6 +65,60 @@ def test_a_narrower_question_still_finds_every_match(seed: int, count: int, thre
 
     found = set(zip(asker.tolist(), field.members[place].tolist(), strict=True))
     assert set(zip(every_left[expected].tolist(), every_right[expected].tolist(), strict=True)) <= found
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 2**31),
+    st.integers(1, 80),
+    st.sampled_from([0.0, -500.0, 1e6]),
+    st.sampled_from([0.0, 10.0, 1000.0]),
+    st.sampled_from([2.0, 6.0, 13.0]),
+)
+def test_joining_an_index_with_itself_finds_each_pair_once(
+    seed: int, count: int, offset: float, spread: float, largest: float
+) -> None:
+    boxes = _boxes(seed, count, offset, spread, largest)
+    labels = np.random.default_rng(seed).integers(0, 3, count)
+    field = Field(boxes, labels, np.arange(count))
+
+    asker, place = field.join().pairs()
+
+    pairs = list(zip(field.members[asker].tolist(), field.members[place].tolist(), strict=True))
+    unordered = {(min(pair), max(pair)) for pair in pairs}
+    assert len(unordered) == len(pairs)
+    assert {(a, b) for a, b in _overlapping(boxes, labels) if a < b} <= unordered
+
+
+@given(st.lists(st.integers(1, 9), max_size=20), st.integers(1, 12))
+def test_ranges_by_size_are_the_same_pairs_in_pieces(sizes: list[int], most: int) -> None:
+    start = np.arange(len(sizes)) * 3
+    whole = Ranges(np.arange(len(sizes)), start, start + np.array(sizes, np.int64))
+
+    pieces = list(whole.by_size(most))
+
+    assert [pair for piece in pieces for pair in zip(*map(np.ndarray.tolist, piece.pairs()), strict=True)] == list(
+        zip(*map(np.ndarray.tolist, whole.pairs()), strict=True)
+    )
+    assert all(len(piece.asker) == 1 or (piece.stop - piece.start).sum() <= most for piece in pieces)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**31), st.integers(1, 60), st.booleans(), st.sampled_from([0.01, 0.5, 0.7, 1.0]))
+def test_comparing_each_with_each_roughly_misses_no_match(
+    seed: int, count: int, is_ios: bool, threshold: float
+) -> None:
+    boxes = _boxes(seed, count, 0.0, 30.0, 6.0).round(1)
+    boxes[count // 2] = boxes[0]
+    overlap = Overlap(boxes, np.zeros(count, np.int64), is_ios=is_ios, threshold=threshold)
+    every_left, every_right = (side.ravel() for side in np.indices((count, count)))
+    expected = overlap.matches(every_left, every_right)
+
+    row, place = overlap.near(np.arange(count), np.arange(count))
+
+    found = set(zip(row.tolist(), place.tolist(), strict=True))
+    assert set(zip(every_left[expected].tolist(), every_right[expected].tolist(), strict=True)) <= found
+    assert row.tolist() == sorted(row.tolist())
 
 
 def test_only_members_are_found() -> None:

@@ -103,6 +103,43 @@ def test_many_boxes_of_many_sizes_give_the_result_of_the_rules(method: Method, m
     assert np.sort(merged.boxes.sum(axis=1)) == pytest.approx(sorted(sum(box) for box, _, _ in plain), rel=1e-5)
 
 
+def _islands(seed: int, islands: int, count: int) -> tuple[NDArray[np.float32], ...]:
+    """Crowds far from one another: many candidates for a box, but few of all boxes."""
+    crowds = [_crowd(seed + place, count, 20.0, 2, largest=32) for place in range(islands)]
+    boxes = np.concatenate([crowd[0] + np.float32(500 * place) for place, crowd in enumerate(crowds)])
+    return boxes, np.concatenate([crowd[1] for crowd in crowds]), np.concatenate([crowd[2] for crowd in crowds])
+
+
+@pytest.mark.parametrize(("method", "metric"), list(itertools.product(METHODS, METRICS)))
+@pytest.mark.parametrize(
+    ("boxes", "scores", "labels"),
+    [_islands(7, 12, 50), _islands(7, 300, 2), _crowd(7, 500, 30.0, 1, largest=32)],
+    ids=["islands", "far apart", "one pile"],
+)
+def test_however_the_boxes_lie_the_result_is_that_of_the_rules(
+    method: Method,
+    metric: Metric,
+    boxes: NDArray[np.float32],
+    scores: NDArray[np.float32],
+    labels: NDArray[np.int64],
+) -> None:
+    merged = merge(boxes, scores, labels, method=method, metric=metric)
+
+    plain = _plainly(boxes.astype(float).tolist(), scores.astype(float).tolist(), labels.tolist(), method, metric, 0.5)
+    found = zip(merged.boxes.tolist(), merged.scores.tolist(), merged.labels.tolist(), strict=True)
+    assert sorted(found) == sorted((np.float32(box).tolist(), score, label) for box, score, label in plain)
+
+
+def test_every_row_is_kept_or_part_of_one_result_at_most() -> None:
+    boxes, scores, labels = _islands(3, 10, 60)
+
+    merged = merge(boxes, scores, labels, method="greedy_nmm", metric="ios")
+
+    rows = [*merged.kept.tolist(), *itertools.chain.from_iterable(merged.parts)]
+    assert len(rows) == len(set(rows)) <= len(boxes)
+    assert any(merged.parts)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_pile_of_many_thousand_boxes_needs_no_matrix(method: Method) -> None:
     rng = np.random.default_rng(0)
@@ -133,7 +170,7 @@ def test_merging_tells_what_was_joined() -> None:
 
     assert merged.boxes.tolist() == [[0, 0, 14, 10], [50, 50, 60, 60]]
     assert merged.scores.tolist() == pytest.approx([0.9, 0.5])
-    assert (merged.kept.tolist(), merged.parts) == ([1, 0], [[2], []])
+    assert (merged.kept.tolist(), merged.parts) == ([1, 0], [(2,), ()])
 
 
 def test_a_chain_is_one_object_to_nmm_and_several_to_greedy_nmm() -> None:
