@@ -230,9 +230,11 @@ def running(folder: Path, hparams: dict[str, Any], *, resume: bool = False) -> I
             dist.destroy_process_group()
 
 
-def fit(folder: Path, batches: int, *, resume: bool = False, **hparams: Any) -> DetectionTrial:
+def fit(
+    folder: Path, batches: int, kind: type[DetectionTrial] = DetectionTrial, *, resume: bool = False, **hparams: Any
+) -> DetectionTrial:
     with running(folder, {**TINY, **hparams}, resume=resume) as context:
-        trial = DetectionTrial(context)
+        trial = kind(context)
         if "hotcoco" in ABSENT:
             trial._metrics = counted = Counted()
             context.reducers[0] = NamedReducer(counted, None, for_training=False, for_validation=True)
@@ -280,6 +282,36 @@ def test_a_scaled_training_goes_on_as_if_it_had_not_stopped(tmp_path: Path) -> N
 
     assert trial.context.scaler.get_scale() > 1
     assert_near(losses(tmp_path / "parts"), losses(tmp_path / "whole"), 2e-2)
+
+
+# --------------------------------------------------------------------------------------------------- not a number
+
+
+class Poisoned(DetectionTrial):
+    """The first and the third batch have pixels that are not numbers."""
+
+    def _augmented(self, batch: Any, step: int) -> Any:
+        images, targets = super()._augmented(batch, step)
+        return ([image * float("nan") for image in images] if step in (0, 2) else images), targets
+
+
+def test_batches_that_are_not_numbers_leave_no_trace(tmp_path: Path) -> None:
+    for name, precision in (("sgd", "fp32"), ("adamw", "fp32"), ("sgd", "fp16"), ("sgd", "bf16")):
+        if precision == "fp16" and not HAS_GPU:
+            continue
+        run = tmp_path / f"{name}-{precision}"
+        trial = fit(run, 1, Poisoned, optimizer=name, precision=precision, norm="batch")
+        seed_everything(3)
+        fresh = build_model(TINY["model"], 4, min_size=TINY["min_size"]).state_dict()
+
+        for key, value in trial.model.state_dict().items():
+            if not key.endswith("num_batches_tracked"):
+                torch.testing.assert_close(value.cpu(), fresh[key], rtol=0, atol=0, msg=key)
+        trial = fit(tmp_path / f"{name}-{precision}-on", 10, Poisoned, optimizer=name, precision=precision, lr=1e-4)
+        assert all(value.isfinite().all() for value in trial.model.state_dict().values())
+        assert int(trial.safeguard._in_all) >= 2  # A gradient scaler leaves some out to find its scale.
+        first = "backbone.features.0.0.0.weight"
+        assert not torch.equal(trial.model.state_dict()[first].cpu(), fresh[first])
 
 
 # ------------------------------------------------------------------------------------------------ compiling, fused

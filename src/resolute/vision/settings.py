@@ -85,6 +85,8 @@ class DetectionSettings:
     warmup_ratio: float = 0.001
     clip_gradients: float | None = None
     ema: float | None = None
+    bad_batches: int = 20
+    """How many in a row may have a loss that is not a number; their steps are left out."""
     # data
     backend: str = "local"
     data_dir: str = ""
@@ -203,7 +205,15 @@ def _check(settings: DetectionSettings) -> None:
     for name in ("global_batch_size", "lr", "cache_gb"):
         if getattr(settings, name) <= 0:
             raise InvalidInput(f"The hyperparameter {name} is {getattr(settings, name)}; it must be above 0.")
-    for name in ("momentum", "weight_decay", "num_workers", "warmup_iters", "aspect_groups", "repeat_threshold"):
+    for name in (
+        "momentum",
+        "weight_decay",
+        "num_workers",
+        "warmup_iters",
+        "aspect_groups",
+        "repeat_threshold",
+        "bad_batches",
+    ):
         if getattr(settings, name) < 0:
             raise InvalidInput(f"The hyperparameter {name} is {getattr(settings, name)}; it cannot be below 0.")
     if settings.tile_size is not None and settings.tile_size < SMALLEST_SIDE:

@@ -49,11 +49,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if "RANK" not in os.environ and _slots(request) > 1:
             count = ["--nproc", str(request.slots)] if request.slots else []
             return launch([*count, "-m", _MODULE, *arguments])
-        train(request)
+        return 0 if train(request) else 1
     except ResoluteError as error:
         print(f"ERROR: {error}", file=sys.stderr)
         return 1
-    return 0
 
 
 def parse(arguments: Sequence[str]) -> Request:
@@ -79,13 +78,15 @@ def parse(arguments: Sequence[str]) -> Request:
     return request
 
 
-def train(request: Request) -> None:
+def train(request: Request) -> bool:
+    """False: these hyperparameters cannot work, and there is no master that was told so."""
     # Imported late: the parent of several ranks forks before torch may have run anything.
     from resolute.training.pytorch.lengths import Batch, Epoch
     from resolute.training.pytorch.session import init
     from resolute.training.pytorch.trainer import Trainer
     from resolute.vision.trial import DetectionTrial
 
+    is_done = False
     length = Epoch(request.epochs) if request.epochs else Batch(request.batches) if request.batches else None
     with init(hparams=request.hparams, folder=request.folder, resume=request.resume) as context:
         if not context.run.is_on_cluster:
@@ -99,6 +100,8 @@ def train(request: Request) -> None:
             reporting_period=Batch(request.report_every) if request.report_every else None,
             checkpoint_period=Batch(request.checkpoint_every) if request.checkpoint_every else None,
         )
+        is_done = True
+    return is_done or context.run.is_on_cluster
 
 
 def _searcher(request: Request) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """A detection training as a Trial: data, model, optimizer and metrics from hyperparameters. The Trainer runs it."""
 
 import logging
-import math
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,8 @@ from resolute.vision.data.splits import open_splits
 from resolute.vision.ema import WeightAverage
 from resolute.vision.evaluation import write_evaluation
 from resolute.vision.measures import CocoMetrics, Pace
+from resolute.vision.remarks import check_compiler, remarks
+from resolute.vision.safeguard import Safeguard
 from resolute.vision.schedule import Schedule
 from resolute.vision.settings import DetectionSettings, read_settings
 from resolute.vision.transforms.on_device import BatchAugmentation
@@ -29,9 +30,8 @@ from resolute.vision.transforms.presets import make_transform
 from resolute.vision.zoo.build import architecture, build_model, rebuild_options
 
 _log = logging.getLogger("resolute")
-_LOOK_EVERY = 25
-"""Batches between looks at the loss on a GPU: each look makes the host wait."""
 _DTYPES = {"fp32": None, "bf16": torch.bfloat16, "fp16": torch.float16}
+_HALVES = ("bf16", "fp16")
 Batch = tuple[list[torch.Tensor], list[dict[str, Any]]]
 
 
@@ -40,6 +40,14 @@ class DetectionTrial(Trial):
 
     def __init__(self, context: TrialContext) -> None:
         super().__init__(context)
+        try:
+            self._set_up(context)
+        except InvalidInput as problem:
+            if not context.run.is_on_cluster:
+                raise
+            context.run.invalid_hparams(str(problem))  # Another try would say the same; a search goes on without it.
+
+    def _set_up(self, context: TrialContext) -> None:
         self.settings = read_settings(context.get_hparams())
         self._check_place()
         entry = architecture(self.settings.model)
@@ -50,8 +58,8 @@ class DetectionTrial(Trial):
             raise InvalidInput("tile_size does not cut masks. Tile first with `resolute data tile`, which does.")
         self._check_batch(entry.smallest_batch)
         self.splits = open_splits(self.settings, with_masks=self.has_masks, seed=context.run.seed)
-        self._tell()
         self._set_precision()
+        self._tell()
         self.training = self._training_samples()
         self.model = self._build()
         self.wrapped = context.wrap_model(self._trained(), channels_last=self.settings.channels_last)
@@ -59,6 +67,7 @@ class DetectionTrial(Trial):
         self.schedule = _schedule(self.settings, self._total_batches())
         scheduler = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self.schedule.factor)
         context.wrap_lr_scheduler(scheduler, StepMode.STEP_EVERY_BATCH)
+        self.safeguard = Safeguard(self.model, self.optimizer, limit=self.settings.bad_batches)
         self.average = WeightAverage(self.model, self.settings.ema) if self.settings.ema else None
         self._metrics = context.wrap_reducer(CocoMetrics(self.splits.val, has_masks=self.has_masks), for_training=False)
         self._pace = context.wrap_reducer(Pace(), "images_per_second", for_validation=False)
@@ -81,14 +90,13 @@ class DetectionTrial(Trial):
 
     def train_batch(self, batch: Batch, epoch_idx: int, batch_idx: int) -> dict[str, Any]:
         images, targets = self._augmented(batch, batch_idx)
+        self.safeguard.watch()
         losses: dict[str, torch.Tensor] = self.wrapped(images, targets)
         loss = torch.stack([value.reshape(()) for value in losses.values()]).sum()
-        self._check_finite(loss, losses, batch_idx)
         self.context.backward(loss)
         lr = float(self.optimizer.param_groups[0]["lr"])
-        self.context.step_optimizer(self.optimizer, clip_grads=self.settings.clip_gradients)
-        if self.average is not None and self.context.is_aggregation_end():
-            self.average.update()
+        if self.context.is_aggregation_end():
+            self._step(batch_idx, losses)
         self._pace.add(len(images))
         return {"loss": loss, **losses, "lr": lr}
 
@@ -228,8 +236,6 @@ class DetectionTrial(Trial):
 
     def _check_place(self) -> None:
         context, device = self.context, self.settings.device
-        if device in ("cuda", "gpu") and context.device.type == "cpu" and context.distributed.is_chief:
-            _log.warning("device is %s, but torch sees no GPU here: this runs on the CPU.", device)
         if device == "cpu" and context.device.type != "cpu":
             if context.distributed.size > 1:
                 raise InvalidInput("device is cpu, but the ranks are joined over GPUs. Leave device out.")
@@ -237,6 +243,8 @@ class DetectionTrial(Trial):
 
     def _set_precision(self) -> None:
         name, context = self.settings.precision, self.context
+        if self.settings.compile and context.device.type == "cpu":
+            check_compiler()
         if not name:
             return
         if name == "fp16" and context.device.type == "cpu":
@@ -244,21 +252,33 @@ class DetectionTrial(Trial):
         context.autocast_dtype = _DTYPES[name]
         context.scaler = torch.amp.GradScaler(context.device.type) if name == "fp16" else None
 
-    def _check_finite(self, loss: torch.Tensor, losses: dict[str, torch.Tensor], step: int) -> None:
-        if self.context.device.type != "cpu" and step % _LOOK_EVERY:
-            return
-        if math.isfinite(float(loss.detach())):
-            return
-        parts = ", ".join(f"{name} {float(value.detach()):g}" for name, value in losses.items())
-        raise InvalidInput(
-            f"The loss is not a number any more at batch {step + 1} ({parts}). Lower lr (it is "
-            f"{self.settings.lr:g}), use a longer warmup, or set clip_gradients; nothing after this would be learnt."
+    def _step(self, batch: int, losses: dict[str, torch.Tensor]) -> None:
+        """Unless the gradient is not a number."""
+        if self.safeguard.judge(is_scaled=self.context.scaler is not None):
+            self.optimizer.zero_grad(set_to_none=True)
+        # Without gradients it changes nothing; the schedule wants to see that it was called.
+        self.context.step_optimizer(self.optimizer, clip_grads=self.settings.clip_gradients)
+        if self.average is not None:
+            self.average.update()
+        problem = self.safeguard.verdict(batch, losses, is_chief=self.context.distributed.is_chief)
+        if problem is not None:
+            self.context.run.invalid_hparams(f"{problem} {self._remedy()}")
+
+    def _remedy(self) -> str:
+        settings = self.settings
+        half = f", use precision: fp32 in place of {settings.precision}" if settings.precision in _HALVES else ""
+        return (
+            f"Lower lr (it is {settings.lr:g}), warm up longer (warmup: linear, warmup_iters above "
+            f"{settings.warmup_iters}){half}, or set clip_gradients; nothing after this would be learnt."
         )
 
     def _tell(self) -> None:
-        if self.context.distributed.is_chief:
-            for table in (self.splits.train, self.splits.val):
-                _log.info("%s", table.sentence())
+        if not self.context.distributed.is_chief:
+            return
+        for table in (self.splits.train, self.splits.val):
+            _log.info("%s", table.sentence())
+        for sentence in remarks(self.settings, self.context.device.type, self.context.distributed.size):
+            _log.warning("%s", sentence)
 
 
 class _DetectionCallback(Callback):

@@ -110,7 +110,6 @@ def test_every_way_to_train_gives_finite_losses(fit: Fit, reports: Reports, hpar
 @pytest.mark.parametrize(
     ("hparams", "sentence"),
     [
-        ({"lr": 1e30, "optimizer": "sgd"}, r"The loss is not a number any more at batch \d+ .*Lower lr"),
         ({"global_batch_size": 1}, "needs 2 at once"),
         ({"masks": True}, "finds boxes only"),
         ({"precision": "fp16"}, "needs a GPU"),

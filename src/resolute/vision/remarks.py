@@ -1,0 +1,42 @@
+"""What a user should know about settings that mean less on this machine than they say. Pure, but for a look at PATH."""
+
+import os
+import shutil
+
+from resolute.domain.errors import InvalidInput
+from resolute.vision.settings import DetectionSettings
+
+_COMPILERS = ("g++", "clang++")
+
+
+def remarks(settings: DetectionSettings, device: str, ranks: int) -> list[str]:
+    """One sentence for each. `device` is where it runs: cpu or cuda."""
+    found = []
+    if (settings.sync_bn or settings.norm == "sync") and ranks == 1:
+        found.append("sync_bn is on, but there is one slot, which has nothing to share: it is plain batch norm.")
+    return found + (_on_a_cpu(settings) if device == "cpu" else [])
+
+
+def _on_a_cpu(settings: DetectionSettings) -> list[str]:
+    found = []
+    if settings.device in ("cuda", "gpu"):
+        found.append(f"device is {settings.device}, but torch sees no GPU here: this runs on the CPU.")
+    if settings.precision == "bf16":
+        found.append("precision is bf16, which is used here, but most CPUs are slower with it than with fp32.")
+    if settings.compile:
+        found.append("compile is on: the backbone is compiled for this CPU at the first batch, for a minute or more.")
+    if settings.fast:
+        found.append("fast is on, but made for GPUs: here it runs uncompiled, and often no faster than without it.")
+    if settings.augment_on == "gpu":
+        found.append("augment_on is gpu, but there is none: whole batches are augmented on the CPU.")
+    return found
+
+
+def check_compiler() -> None:
+    """Before the data is read, not at the first batch: compiling for a CPU needs a C++ compiler."""
+    wanted = [os.environ["CXX"]] if os.environ.get("CXX") else list(_COMPILERS)
+    if not any(shutil.which(name) for name in wanted):
+        raise InvalidInput(
+            f"compile is true, but compiling for a CPU needs a C++ compiler and none of {', '.join(wanted)} is here. "
+            "Install one, or leave compile out."
+        )
