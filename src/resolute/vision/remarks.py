@@ -24,7 +24,7 @@ def _on_a_cpu(settings: DetectionSettings) -> list[str]:
     if settings.precision == "bf16":
         found.append("precision is bf16, which is used here, but most CPUs are slower with it than with fp32.")
     if settings.compile:
-        found.append("compile is on: the backbone is compiled for this CPU at the first batch, for a minute or more.")
+        found.append("compile is on: the backbone is compiled for this CPU at the first batch, which takes minutes.")
     if settings.fast:
         found.append("fast is on, but made for GPUs: here it runs uncompiled, and often no faster than without it.")
     if settings.augment_on == "gpu":

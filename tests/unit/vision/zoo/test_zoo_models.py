@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torchvision.ops import box_iou
 
 from resolute.domain.errors import InvalidInput
 from resolute.vision.zoo import build_model, model_names, rebuild_options, score_threshold_of
@@ -20,7 +21,6 @@ MORE_NAMES = [
     "retinanet_resnet50_fpn_v2", "fasterrcnn_resnet50_fpn_v2", "maskrcnn_resnet50_fpn",
     "fasterrcnn_mobilenet_v3_large_320_fpn", "rtdetr_r18",
 ]  # fmt: skip
-# Built at this size the heavy ones still take seconds to run, so only these are run.
 FEW = {
     "rpn_post_nms_top_n_train": 16,
     "rpn_post_nms_top_n_test": 8,
@@ -34,6 +34,13 @@ RUN: dict[str, dict[str, Any]] = {
     "maskrcnn_resnet50_fpn": {"min_size": 64, **FEW},
     "fcos_resnet50_fpn": {"min_size": 64},
     "retinanet_resnet50_fpn_v2": {"min_size": 64},
+    "ssd300_vgg16": {"min_size": 300, "topk_candidates": 20},
+    "fasterrcnn_resnet50_fpn": {"min_size": 64, **FEW},
+    "fasterrcnn_resnet50_fpn_v2": {"min_size": 64, **FEW},
+    "efficientnet_b4_fasterrcnn_model": {"min_size": 64, **FEW},
+    "convnext_small_fasterrcnn_model": {"min_size": 64, **FEW},
+    "resnet152_fasterrcnn_model": {"min_size": 64, **FEW},
+    "convnext_large_fasterrcnn_model": {"min_size": 64, **FEW},
 }
 
 
@@ -45,6 +52,7 @@ def on_meta(name: str, num_classes: int = 5, **settings: Any) -> nn.Module:
 
 def test_the_zoo_has_the_names_of_the_search_and_more() -> None:
     assert sorted(SEED_NAMES + MORE_NAMES) == model_names()
+    assert sorted(RUN) == model_names()
 
 
 @pytest.mark.parametrize("name", [name for name in SEED_NAMES if "ssd" not in name])
@@ -63,8 +71,13 @@ def test_every_model_of_the_search_tells_the_wanted_number_of_classes_apart() ->
     assert fcos.head.classification_head.num_classes == 61  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("name", sorted(RUN))
-def test_a_model_gives_losses_in_training_and_boxes_otherwise(
+HEAVY = ("convnext_large_fasterrcnn_model", "resnet152_fasterrcnn_model")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in HEAVY else name for name in sorted(RUN)]
+)
+def test_every_model_gives_losses_in_training_and_boxes_otherwise(
     name: str, images: list[torch.Tensor], targets: list[dict[str, Any]]
 ) -> None:
     torch.manual_seed(0)
@@ -85,6 +98,21 @@ def test_a_model_gives_losses_in_training_and_boxes_otherwise(
         assert output["labels"].min() >= (0 if "fcos" in name or "retina" in name else 1)
         assert output["boxes"][:, 2].max() <= image.shape[-1] + 1e-3
     assert ("masks" in outputs[0]) == ARCHITECTURES[name].has_masks
+
+
+@pytest.mark.parametrize("name", [LITE, "fasterrcnn_mobilenet_v3_large_320_fpn", "fcos_resnet50_fpn", "rtdetr_r18"])
+def test_an_image_without_objects_can_be_learnt_from(
+    name: str, images: list[torch.Tensor], targets: list[dict[str, Any]]
+) -> None:
+    torch.manual_seed(0)
+    model = build_model(name, 4, **RUN[name])
+    empty = {"boxes": torch.zeros(0, 4), "labels": torch.zeros(0, dtype=torch.int64)}
+
+    for batch in ([targets[0], empty], [empty, empty]):
+        losses = model(images, batch)
+        sum(losses.values()).backward()
+
+        assert all(torch.isfinite(value) for value in losses.values())
 
 
 def test_an_unknown_name_is_answered_with_the_closest_and_all_there_are() -> None:
@@ -135,6 +163,36 @@ def test_the_side_and_anchors_of_a_single_shot_model_can_be_chosen() -> None:
     assert model.transform.fixed_size == (96, 96)
     assert model.anchor_generator.scales[0] == pytest.approx(12 / 96)
     assert model.anchor_generator.aspect_ratios == [[2.0]] * 6
+
+
+@pytest.mark.parametrize("name", [LITE, "fasterrcnn_mobilenet_v3_large_320_fpn"])
+def test_boxes_on_top_of_one_another_are_left_out_as_the_threshold_says(name: str, images: list[torch.Tensor]) -> None:
+    torch.manual_seed(0)
+    settings = {**RUN[name], "score_threshold": 0.0, "detections_per_image": 300}
+    strict = build_model(name, 4, **settings, nms_threshold=0.0).eval()
+    lenient = build_model(name, 4, **settings, nms_threshold=1.0).eval()
+    lenient.load_state_dict(strict.state_dict())
+
+    with torch.inference_mode():
+        few, many = (model(images)[0] for model in (strict, lenient))
+
+    assert 0 < len(few["boxes"]) < len(many["boxes"])
+    for label in few["labels"].unique():
+        overlap = box_iou(*[few["boxes"][few["labels"] == label]] * 2).fill_diagonal_(0)
+        assert overlap.max() == 0
+
+
+def test_anchors_decide_where_a_model_looks(images: list[torch.Tensor]) -> None:
+    small = build_model(LITE, 4, min_size=96, anchor_sizes=[12, 16, 20, 24, 28, 32, 36], score_threshold=0.0).eval()
+    large = build_model(LITE, 4, min_size=96, anchor_sizes=[40, 48, 56, 64, 72, 80, 88], score_threshold=0.0).eval()
+    large.load_state_dict(small.state_dict())
+
+    with torch.inference_mode():
+        sides = [
+            (model(images)[0]["boxes"][:, 2:] - model(images)[0]["boxes"][:, :2]).mean() for model in (small, large)
+        ]
+
+    assert sides[1] > 1.3 * sides[0]
 
 
 def test_fewer_detections_come_out_when_fewer_are_asked_for(images: list[torch.Tensor]) -> None:
