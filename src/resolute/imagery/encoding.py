@@ -1,7 +1,9 @@
 """Pictures to bytes: PNG without loss, or JPEG of a given quality. Takes red, green and blue of 8 bits."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 import cv2
 import numpy as np
@@ -57,7 +59,8 @@ def encode(rgb: NDArray[np.uint8], encoding: Encoding) -> memoryview:
     return content.data
 
 
-def _parameters(encoding: Encoding) -> list[int]:
+@cache
+def _parameters(encoding: Encoding) -> Sequence[int]:
     if encoding.format is PictureFormat.PNG:
         parameters = [cv2.IMWRITE_PNG_COMPRESSION, 1, cv2.IMWRITE_PNG_STRATEGY, cv2.IMWRITE_PNG_STRATEGY_RLE]
         # Differences to the row above with run lengths: smaller and three times faster than the default on imagery.

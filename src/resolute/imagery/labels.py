@@ -5,6 +5,7 @@ script makes them: put in order, but neither clipped nor checked against the ima
 """
 
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +37,9 @@ def convert(
     codes = _image_codes(features, images)
     boxes, has_box = parse_bounds(features, report)
     is_named = codes >= 0
+    is_image_kept = is_named.copy()
     # The original leaves a feature with `[]` aside before it looks at the image.
-    is_image_kept = is_named & np.array([bounds != [] for bounds in features.bounds], dtype=bool)
+    is_image_kept[[row for row in np.flatnonzero(~has_box).tolist() if features.bounds[row] == []]] = False
     categories = _category_codes(features.type_ids, table)
     keep = has_box.copy()
     _drop(keep, is_named, Reason.IMAGE_NOT_FOUND, features, report)
@@ -69,7 +71,7 @@ def _fitted(
 
 def _image_codes(features: Features, images: list[SizedImage]) -> NDArray[np.int64]:
     place = {image.label_name: code for code, image in enumerate(images)}
-    return np.array([place.get(name, -1) for name in features.image_ids], dtype=np.int64)
+    return np.fromiter(map(place.get, features.image_ids, repeat(-1)), dtype=np.int64, count=len(features))
 
 
 def _category_codes(type_ids: NDArray[np.int64], table: ClassTable) -> NDArray[np.int64]:

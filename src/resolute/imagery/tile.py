@@ -4,6 +4,7 @@ Images are read by bands of tile rows, so memory is flat however large a file is
 that is there is not made again; one unreadable image never stops the run.
 """
 
+import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from resolute.imagery import coco
 from resolute.imagery.collector import paused_collector
 from resolute.imagery.encoding import PARITY_ENCODING, Encoding
 from resolute.imagery.files import existing_folder, make_folder, write_atomic
-from resolute.imagery.grid import Grid, check_tiling, folder_names
+from resolute.imagery.grid import Grid, check_tiling, folder_names, parse_tile_name
 from resolute.imagery.rendering import RenderOptions
 from resolute.imagery.report import Reason, Report
 from resolute.imagery.tile_assembly import assemble
@@ -72,10 +73,14 @@ def tile_set(job: TileJob, on_progress: Progress = lambda _: None) -> TileResult
     folder, labels_name = folder_names(job.labels_path.stem, job.slice_size, job.overlap_ratio)
     images_dir = make_folder(job.output_dir / folder)
     record = job.output_dir / f".{folder}.settings.json"
+    stems = _stems(source, is_parity=job.is_parity)
     is_resuming = not job.is_overwriting and _same_settings(record, job)
+    if not is_resuming:
+        # Before the new settings are written down: a run that is cut off must not be resumed with tiles of old ones.
+        _remove_tiles(images_dir, set(stems.values()), job.encoding.suffix)
     write_atomic(record, msgspec.json.encode(_settings(job)))
     report = Report()
-    tasks = list(_tasks(job, source, images_dir, report, is_resuming=is_resuming))
+    tasks = list(_tasks(job, source, stems, images_dir, report, is_resuming=is_resuming))
     parts: dict[int, TiledImage] = {}
     for index, part in run_all(tile_image, tasks, workers=job.workers):
         parts[index] = part
@@ -103,11 +108,19 @@ def count_parts(job: TileJob) -> int:
     return sum(_part_count(job, image) for image in source.images)
 
 
+def _remove_tiles(images_dir: Path, stems: set[str], suffix: str) -> None:
+    """Of these images only. Writing new files is also faster than replacing old ones, which a file system may flush."""
+    with os.scandir(images_dir) as entries:
+        for entry in entries:
+            tile = parse_tile_name(entry.name) if entry.name.endswith(suffix) else None
+            if tile is not None and tile[0] in stems:
+                os.unlink(entry.path)
+
+
 def _tasks(
-    job: TileJob, source: coco.Dataset, images_dir: Path, report: Report, *, is_resuming: bool
+    job: TileJob, source: coco.Dataset, stems: dict[str, str], images_dir: Path, report: Report, *, is_resuming: bool
 ) -> Iterator[ImageTask]:
     labels = source.by_image()
-    stems = _stems(source, is_parity=job.is_parity)
     _check_source(source, report)
     seen: set[int] = set()
     for image in source.images:

@@ -148,7 +148,8 @@ def _describe(task: ImageTask, kept: list[Annotation], result: TiledImage) -> No
 
 
 def _write_tiles(raster: Raster, task: ImageTask, windows: list[Window], result: TiledImage) -> None:
-    names = [str(task.target_dir / tile_name(task.stem, window, task.encoding.suffix)) for window in windows]
+    folder, suffix = str(task.target_dir), task.encoding.suffix
+    names = [os.path.join(folder, tile_name(task.stem, window, suffix)) for window in windows]
     missing = [i for i in range(len(windows)) if not (task.is_resuming and os.path.exists(names[i]))]
     result.skipped = len(windows) - len(missing)
     if not missing:

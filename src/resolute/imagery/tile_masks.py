@@ -4,9 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
+import numpy as np
+
 from resolute.imagery.coco import Annotation, Number, Segmentation
 from resolute.imagery.geometry import Boxes, Point, Window, clip_polygon, polygon_area, polygon_bounds
 from resolute.imagery.tile_labels import TileLabels
+
+_CORNERS = (0, 1, 0, 3, 2, 3, 2, 1)
+"""Columns of a box that make its polygon: down the left side, then up the right one."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,10 @@ class CutMasks:
 
 def has_polygons(annotation: Annotation) -> bool:
     """Whether there is a polygon with an inside: three points or more."""
-    return isinstance(annotation.segmentation, list) and any(len(p) >= 6 for p in annotation.segmentation)
+    # Most sets have none: that answer must cost nothing.
+    if not annotation.segmentation or isinstance(annotation.segmentation, dict):
+        return False
+    return any(len(polygon) >= 6 for polygon in annotation.segmentation)
 
 
 def mask_bounds(annotation: Annotation) -> tuple[float, float, float, float]:
@@ -41,11 +49,12 @@ def cut_masks(
 ) -> CutMasks:
     """Cut the polygons of each owner at its tile. An owner without any keeps its box; parity makes it a polygon."""
     boxes, sizes = labels.boxes.copy(), labels.areas.copy()
+    plain: list[Segmentation] = _as_polygons(boxes) if is_parity else [[] for _ in owners]
     masks: list[Segmentation] = []
     rows: list[int] = []
     for row, (owner, tile) in enumerate(zip(owners, labels.tile.tolist(), strict=True)):
         if not has_polygons(owner):
-            masks.append(_as_polygon(boxes, row) if is_parity else [])
+            masks.append(plain[row])
             rows.append(row)
             continue
         parts = [part for polygon in _polygons(owner) if len(part := _cut(polygon, windows[tile])) >= 3]
@@ -73,9 +82,8 @@ def _cut(polygon: list[Number], window: Window) -> list[Point]:
     return [(x - window.x1, y - window.y1) for x, y in inside]
 
 
-def _as_polygon(boxes: Boxes, row: int) -> Segmentation:
-    x1, y1, x2, y2 = (int(value) for value in boxes[row].tolist())
-    return [[x1, y1, x1, y2, x2, y2, x2, y1]]
+def _as_polygons(boxes: Boxes) -> list[Segmentation]:
+    return [[corners] for corners in boxes.astype(np.int64)[:, _CORNERS].tolist()]
 
 
 def _flat(points: list[Point], *, is_parity: bool) -> list[Number]:

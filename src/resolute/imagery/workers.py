@@ -3,6 +3,7 @@
 Knows nothing of images. A function given here catches what it expects and returns it; anything it raises ends the run.
 """
 
+import gc
 import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -69,6 +70,8 @@ def _start() -> None:
     import cv2
 
     cv2.setNumThreads(1)
+    # What was imported stays: the cycle collector need not walk over it again and again.
+    gc.freeze()
 
 
 def _context(module: str) -> Any:

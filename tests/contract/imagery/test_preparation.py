@@ -258,6 +258,29 @@ def test_other_settings_make_every_tile_again(synthetic: SynthResult, tmp_path: 
     assert again.skipped == 0
 
 
+def test_a_run_with_other_settings_that_was_cut_off_is_resumed_without_old_tiles(
+    synthetic: SynthResult, tmp_path: Path
+) -> None:
+    job = tile_job(synthetic, tmp_path)
+    coarse = replace(job, encoding=Encoding(quality=30))
+    expected = tile_set(replace(coarse, output_dir=tmp_path / "fresh"))
+    tile_set(job)
+    stranger = job.output_dir / "train_images_300_02" / "9999_0_0_300_300.jpg"
+    stranger.write_bytes(b"not of this set")
+
+    def stop(_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tile_set(coarse, stop)
+    resumed = tile_set(coarse)
+
+    assert 0 < resumed.skipped < expected.written
+    assert stranger.exists()
+    stranger.unlink()
+    assert tree(resumed.images_dir) == tree(expected.images_dir)
+
+
 def test_a_corrupt_image_is_reported_and_the_others_are_tiled(own_set: SynthResult, tmp_path: Path) -> None:
     job = tile_job(own_set, tmp_path)
     damage(own_set.images_dir / TIFF)

@@ -130,6 +130,7 @@ def test_a_label_for_a_missing_image_is_dropped() -> None:
     [
         feature(kind="eleven"),
         feature(kind=None),
+        feature(kind=10**30),
         feature(image=5),
         feature({"x": 1}),
         {"type": "Feature"},
