@@ -6,7 +6,6 @@ Mutable on purpose and alive for one call of `placement.place` only; nothing her
 from bisect import bisect_left, insort
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
-from itertools import islice
 from typing import Literal
 
 from resolute.domain.allocation import NodeShare
@@ -56,6 +55,7 @@ class Capacity:
             self._add(node, taken.get(node.id, frozenset()))
         self.sizes = sorted({n.size for n in self.nodes if n.size}, reverse=True)
         self._index = _FitIndex(self.nodes, fitting)
+        self._idle = _IdleNodes(self.nodes)
         self._count_held(held)
         self._zero_slot_heap = [(n.zero_slot_tasks, n.index) for n in self.nodes]
         heapify(self._zero_slot_heap)
@@ -136,10 +136,8 @@ class Capacity:
 
     def _fit_whole_nodes(self, claim: Claim) -> Fit | None:
         for size in self.whole_node_sizes(claim.slots):
-            wanted = claim.slots // size
-            idle = (n for n in self.nodes if n.size == size and n.is_idle and n.id not in claim.excluded_nodes)
-            chosen = list(islice(idle, wanted))
-            if len(chosen) == wanted:
+            chosen = self._idle.first(size, claim.slots // size, claim.excluded_nodes)
+            if chosen:
                 return [(node, size) for node in chosen]
         return None
 
@@ -155,6 +153,7 @@ class Capacity:
     def _changed(self, node: NodeCapacity) -> None:
         node.version += 1
         self._index.update(node)
+        self._idle.update(node)
 
 
 class _FitIndex:
@@ -210,6 +209,37 @@ class _FitIndex:
         while stack and self._level_of[stack[-1].index] != level:
             stack.pop()
         return stack
+
+
+class _IdleNodes:
+    """Wholly free nodes by size, the first of the pool first. Entries of nodes that are not idle any more stay behind
+    until they surface."""
+
+    def __init__(self, nodes: Sequence[NodeCapacity]) -> None:
+        self._nodes = nodes
+        self._heaps: dict[int, list[int]] = {}
+        for node in nodes:  # in order, so each list is a heap already
+            self._heaps.setdefault(node.size, []).append(node.index)
+
+    def update(self, node: NodeCapacity) -> None:
+        if node.is_idle:
+            heappush(self._heaps[node.size], node.index)
+
+    def first(self, size: int, wanted: int, excluded: tuple[str, ...]) -> list[NodeCapacity]:
+        """The first `wanted` idle nodes, or none when there are fewer."""
+        heap = self._heaps[size]
+        seen: dict[int, NodeCapacity] = {}
+        chosen: list[NodeCapacity] = []
+        while heap and len(chosen) < wanted:
+            node = self._nodes[heappop(heap)]
+            if node.index in seen or not node.is_idle:
+                continue
+            seen[node.index] = node
+            if node.id not in excluded:
+                chosen.append(node)
+        for index in seen:
+            heappush(heap, index)
+        return chosen if len(chosen) == wanted else []
 
 
 def _taken_slots(held: Sequence[Claim]) -> dict[str, set[int]]:

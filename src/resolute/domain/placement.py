@@ -9,7 +9,7 @@ Fair share: every job is offered slots by weight; jobs above their offer give pr
 """
 
 from collections.abc import Iterable, Sequence
-from heapq import nsmallest
+from heapq import nlargest
 from itertools import groupby
 from operator import attrgetter
 from typing import Literal
@@ -172,14 +172,15 @@ class _Pass:
     def _nearest(self, claim: Claim) -> list[NodeCapacity]:
         allowed = [n for n in self.capacity.nodes if n.id not in claim.excluded_nodes]
 
-        def distance(node: NodeCapacity) -> tuple[int, int]:
-            return -self.preemption.reclaimable(node, claim.priority), node.index
+        def within_reach(node: NodeCapacity) -> int:
+            return self.preemption.reclaimable(node, claim.priority)
 
+        # Of equals, max and nlargest take the first.
         large_enough = [n for n in allowed if n.size >= claim.slots]
         if large_enough:
-            return [min(large_enough, key=distance)]
+            return [max(large_enough, key=within_reach)]
         for size in self.capacity.whole_node_sizes(claim.slots):
-            several = nsmallest(claim.slots // size, (n for n in allowed if n.size == size), key=distance)
+            several = nlargest(claim.slots // size, (n for n in allowed if n.size == size), key=within_reach)
             if len(several) * size == claim.slots:
                 return several
         return []
