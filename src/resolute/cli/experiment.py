@@ -160,6 +160,7 @@ def _numbers(text: str) -> list[int]:
 
 def _facts(experiment: Experiment) -> dict[str, Any]:
     data = experiment.data
+    notices = {"Notices": "\n".join(data["warnings"])} if data.get("warnings") else {}
     return {
         "Experiment": experiment.id,
         "Name": experiment.name,
@@ -171,10 +172,11 @@ def _facts(experiment: Experiment) -> dict[str, Any]:
         "Workspace": data.get("workspaceName"),
         "Project": data.get("projectName"),
         "Searcher": data.get("searcherType"),
-        "Metric": experiment.searcher_metric,
+        "Metric": (experiment.config.get("searcher") or {}).get("metric"),
         "Started": moment(data.get("startTime")),
         "Ended": moment(data.get("endTime")),
         "Archived": experiment.is_archived,
+        **notices,
     }
 
 

@@ -1,4 +1,4 @@
-"""`resolute search`: what a search will cost, worked out without a master; and driving one with a class of yours."""
+"""`resolute search`: what one will cost, worked out without a master; driving one; and what several objectives gave."""
 
 import sys
 from dataclasses import asdict
@@ -54,14 +54,32 @@ def simulate_search(
 def drive_search(
     run: Run,
     experiment_id: Annotated[int, typer.Argument(help="An experiment with searcher.name: custom.")],
-    searcher: Annotated[str, typer.Argument(metavar="MODULE:CLASS", help="Your class, importable from here.")],
+    searcher: Annotated[
+        str | None,
+        typer.Argument(metavar="[MODULE:CLASS]", help="Your class, importable from here; else searcher.entrypoint."),
+    ] = None,
     interval: Annotated[float, typer.Option(help="Seconds between two looks.")] = 0.5,
 ) -> None:
     """Let your own class decide what an experiment tries. It may be stopped and started again."""
     experiment = run.client.get_experiment(experiment_id)
-    settings = (experiment.config.get("searcher") or {}).get("config") or {}
-    state = drive(experiment, _load(searcher)(**settings), interval_s=interval)
+    section = experiment.config.get("searcher") or {}
+    entrypoint = searcher or section.get("entrypoint")
+    if not entrypoint:
+        raise InvalidInput(
+            f"Experiment {experiment_id} names no searcher.entrypoint. Give your class: "
+            f"resolute search drive {experiment_id} MODULE:CLASS."
+        )
+    state = drive(experiment, _load(entrypoint)(**(section.get("config") or {})), interval_s=interval)
     run.say(f"Experiment {experiment_id} ended: {state}.", {"id": experiment_id, "state": state})
+
+
+@command(app, "pareto")
+def show_pareto_set(run: Run, experiment_id: Annotated[int, typer.Argument(help="Its number.")]) -> None:
+    """Show the trials that no other trial beats in every metric."""
+    trials = run.client.session.get(f"/api/v1/experiments/{experiment_id}/pareto").get("trials") or []
+    names = list(trials[0]["metrics"]) if trials else []
+    rows = [[t["trialId"], t["steps"], *t["metrics"].values(), t["hparams"]] for t in trials]
+    run.show(("Trial", "Steps", *names, "Hyperparameters"), rows, trials)
 
 
 def _load(entrypoint: str) -> Any:

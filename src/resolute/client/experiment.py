@@ -66,11 +66,12 @@ class Experiment(Resource):
 
     @property
     def searcher_metric(self) -> str:
-        return str((self.config.get("searcher") or {}).get("metric") or "")
+        """The first, where a search has several objectives."""
+        return str(_first((self.config.get("searcher") or {}).get("metric") or ""))
 
     @property
     def smaller_is_better(self) -> bool:
-        return bool((self.config.get("searcher") or {}).get("smaller_is_better", True))
+        return bool(_first((self.config.get("searcher") or {}).get("smaller_is_better", True)))
 
     def reload(self) -> "Experiment":
         answer = self.session.get(self._path)
@@ -192,3 +193,7 @@ class Experiment(Resource):
 
     def _do(self, verb: str) -> None:
         self.session.post(f"{self._path}/{verb}")
+
+
+def _first(value: Any) -> Any:
+    return value[0] if isinstance(value, list) and value else value
