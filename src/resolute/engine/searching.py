@@ -21,6 +21,7 @@ from resolute.search.events import (
     Event,
     ExitReason,
     Outcome,
+    SearchStarted,
     Shutdown,
     StopTrial,
     TrainTo,
@@ -39,7 +40,9 @@ def feed(flow: Flow, experiment: Experiment, *events: Event) -> Experiment:
     search = recall(flow.tx, experiment, head)
     queue, changed = deque(events), experiment
     while queue:
-        outcome = search.searcher.handle(queue.popleft())
+        event = queue.popleft()
+        outcome = search.searcher.handle(event)
+        changed = _told_about(flow, changed, event, outcome)
         changed, follow_up = _act(flow, changed, outcome)
         queue.extend(follow_up)
     write_down(flow.tx, experiment.id, head, search)
@@ -81,12 +84,22 @@ def _custom(tx: Transaction, experiment: Experiment) -> CustomSearcher:
 def _act(flow: Flow, experiment: Experiment, outcome: Outcome) -> tuple[Experiment, list[Event]]:
     """Everything one decision asks for; returns what the searcher must hear of it."""
     follow_up: list[Event] = []
-    for notice in outcome.notices:
-        experiment = replace(experiment, warnings=(*experiment.warnings, notice))
     for action in outcome.actions:
         experiment, events = _apply(flow, experiment, action)
         follow_up.extend(events)
     return experiment, follow_up
+
+
+def _told_about(flow: Flow, experiment: Experiment, event: Event, outcome: Outcome) -> Experiment:
+    """What people should know, once each. They know trials by number; a searcher knows them by request id."""
+    for notice in outcome.notices:
+        request_id = "" if isinstance(event, SearchStarted) else event.request_id
+        if request_id and request_id in notice:
+            trial = flow.tx.trials.by_request_id(experiment.id, request_id)
+            notice = notice.replace(request_id, str(trial.id)) if trial else notice
+        if notice not in experiment.warnings:
+            experiment = replace(experiment, warnings=(*experiment.warnings, notice))
+    return experiment
 
 
 def _progressed(experiment: Experiment, searcher: Searcher) -> Experiment:

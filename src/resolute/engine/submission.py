@@ -12,13 +12,13 @@ from resolute.domain.trial import TrialState
 from resolute.domain.user import Project, User
 from resolute.engine.cluster import total_slots
 from resolute.engine.datasets import resolve_config
+from resolute.engine.earlier_results import earlier_results
 from resolute.engine.flows import flow
 from resolute.engine.launch import required_packages
 from resolute.engine.platform import Platform
 from resolute.engine.ports import Transaction
 from resolute.engine.searching import feed
 from resolute.engine.trial_flow import Flow, enqueue
-from resolute.search.earlier import EarlierResult
 from resolute.search.events import SearchStarted
 from resolute.search.registry import extend_searcher, new_searcher
 from resolute.search.searcher import Searcher
@@ -101,21 +101,14 @@ def _context_of(platform: Platform, experiment_id: int) -> bytes | None:
 
 def _new_search(platform: Platform, config: dict[str, Any]) -> Searcher:
     """A search that knows what the experiments named in `source_experiment_ids` found out."""
+    searcher, space = config["searcher"], config["hyperparameters"]
     seed = int(config["reproducibility"]["experiment_seed"])
-    sources = config["searcher"].get("source_experiment_ids") or []
+    sources = searcher.get("source_experiment_ids") or []
     if not sources:
-        return new_searcher(config["searcher"], config["hyperparameters"], seed)
+        return new_searcher(searcher, space, seed)
     with platform.store.read() as tx:
-        earlier = [result for source in sources for result in _results(tx, tx.experiments.get(source))]
-    return extend_searcher(config["searcher"], config["hyperparameters"], seed=seed, earlier=earlier)
-
-
-def _results(tx: Transaction, experiment: Experiment) -> list[EarlierResult]:
-    return [
-        EarlierResult(trial.hparams, {experiment.searcher_metric: trial.searcher_metric_value}, trial.total_batches)
-        for trial in tx.trials.of_experiment(experiment.id)
-        if trial.searcher_metric_value is not None
-    ]
+        earlier = [result for source in sources for result in earlier_results(tx, source, searcher, space)]
+    return extend_searcher(searcher, space, seed=seed, earlier=earlier)
 
 
 def _check_runnable(config: dict[str, Any], context: bytes | None) -> None:

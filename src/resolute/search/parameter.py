@@ -46,6 +46,18 @@ class Parameter:
         drawn = dice.uniform(self.minval, self.maxval)
         return self.base**drawn if self.kind == "log" else drawn
 
+    def allows(self, value: Any) -> bool:
+        """Whether `value` could have been drawn here."""
+        if self.kind in ("const", "categorical"):
+            return any(_is_same(value, one) for one in self.vals)
+        if not _is_number(value) or (self.kind == "int" and value != int(value)):
+            return False
+        if self.kind == "log":
+            low, high = self.base**self.minval, self.base**self.maxval
+            slack = 1e-9 * high
+            return bool(low - slack <= value <= high + slack)
+        return bool(self.minval <= value <= self.maxval)
+
     def axis(self) -> list[Any]:
         """Values a grid walks, ends included; one point lies in the middle."""
         if self.kind in ("const", "categorical"):

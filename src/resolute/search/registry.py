@@ -1,6 +1,7 @@
 """Searchers by name. A searcher's module is imported when it is first asked for: some bring numpy with them."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -49,14 +50,22 @@ def extend_searcher(
     """More trials for a search, or a new search that starts from earlier results.
 
     With `snapshot`, the search goes on with the (larger) `max_trials` of `searcher`. Send SearchStarted to receive the
-    added trials. `earlier` results, of this or any other experiment, inform what is tried first.
+    added trials. `earlier` results, of this or any other experiment, inform what is tried first; those whose
+    hyperparameters are no point of this space say nothing about it and are left out.
     """
     extended = _build(searcher, hyperparameters, Dice(seed))
     if snapshot is not None:
         extended.load(snapshot)
         extended.reopen(searcher)
-    extended.learn(list(earlier))
+    extended.learn(fitting_results(hyperparameters, earlier))
     return extended
+
+
+def fitting_results(hyperparameters: Mapping[str, Any], earlier: Iterable[EarlierResult]) -> list[EarlierResult]:
+    """Results at points of this space, by their free parameters alone: constants are those of the new search."""
+    space = Space(hyperparameters)
+    pairs = [(space.point_of(result.hparams), result) for result in earlier]
+    return [replace(result, hparams=space.nested(point)) for point, result in pairs if point]
 
 
 def _build(searcher: Mapping[str, Any], hyperparameters: Mapping[str, Any], dice: Dice) -> BaseSearcher:

@@ -83,6 +83,17 @@ class Space:
                 found[name] = level
         return found
 
+    def point_of(self, hparams: Mapping[str, Any]) -> Assignment | None:
+        """The free values in a trial's `hparams`; None where they are no point of this space, or there are none."""
+        known = self.flat(hparams)
+        found = {one.name: known[one.name] for one in self.free if one.name in known}
+        is_inside = all(one.allows(found[one.name]) for one in self.free if one.name in found)
+        return found if found and is_inside else None
+
+    def strangers(self, hparams: Mapping[str, Any]) -> dict[str, Any]:
+        """What of `hparams` this space does not know, in its shape."""
+        return _strangers(hparams, set(self._paths.values()), ())
+
     def _without_absent(self, combination: Assignment) -> Assignment:
         kept: Assignment = {}
         for parameter in self.parameters:
@@ -106,6 +117,20 @@ def _leaves(level: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         for step in path:
             value = value[step]
         yield name, value
+
+
+def _strangers(level: Mapping[str, Any], known: set[tuple[str, ...]], prefix: tuple[str, ...]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in level.items():
+        path = (*prefix, key)
+        if path in known:
+            continue
+        is_above_known = any(one[: len(path)] == path for one in known)
+        if not is_above_known or not isinstance(value, Mapping):
+            found[key] = value
+        elif inner := _strangers(value, known, path):
+            found[key] = inner
+    return found
 
 
 def _parents_first(leaves: dict[str, Parameter], problems: list[str]) -> Iterator[Parameter]:
