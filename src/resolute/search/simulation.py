@@ -51,12 +51,12 @@ def _draw(simulation: Simulation) -> str:
     lines = [_headline(simulation), ""]
     for number, bracket in enumerate(simulation.brackets, start=1):
         rungs = f"{len(bracket.lengths)} rung{'s' if len(bracket.lengths) > 1 else ''}"
-        lines.append(f"bracket {number}: {rungs}, {bracket.max_trials} trials")
+        lines.append(f"bracket {number}: {rungs}, {bracket.max_trials} trial{'s' if bracket.max_trials > 1 else ''}")
         most = max(bracket.reached, default=1)
         for at, (length, reached) in enumerate(zip(bracket.lengths, bracket.reached, strict=True)):
             lines.append(_row(f"rung {at}", length, simulation.unit, reached, most))
     if not simulation.brackets:
-        counts = simulation.preview()
+        counts = simulation.preview()[::-1]
         most = max((row["count"] for row in counts), default=1)
         for row in counts:
             lines.append(_row("", row["unit"]["value"], simulation.unit, row["count"], most))
