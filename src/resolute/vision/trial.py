@@ -290,6 +290,9 @@ class _DetectionCallback(Callback):
     def on_trial_startup(self, first_batch_idx: int, checkpoint_uuid: str | None) -> None:
         self._trial.training.set_epoch(self._trial.context.epoch)
 
+    def on_trial_shutdown(self) -> None:
+        self._trial.splits.close()
+
     def on_training_epoch_start(self, epoch_idx: int) -> None:
         self._trial.training.set_epoch(epoch_idx)
 

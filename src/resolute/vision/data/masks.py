@@ -1,9 +1,11 @@
-"""COCO outlines (polygons, run lengths, compressed or not) as masks of one picture."""
+"""COCO outlines (polygons, run lengths, compressed or not) as masks of one picture.
+
+Polygons are filled by the rule that COCO's metrics fill them by, so that what is learnt is what is measured.
+"""
 
 from collections.abc import Sequence
 from typing import Any
 
-import cv2
 import numpy as np
 from hotcoco import mask as run_lengths
 from numpy.typing import NDArray
@@ -26,17 +28,19 @@ def _draw(target: NDArray[np.uint8], outline: Any, box: NDArray[np.float32], off
         part = whole[offset[1] : offset[1] + target.shape[0], offset[0] : offset[0] + target.shape[1]]
         target[: part.shape[0], : part.shape[1]] = part
         return
-    polygons = [_points(polygon, offset) for polygon in outline if len(polygon) >= 6]
+    polygons = [_moved(polygon, offset) for polygon in outline if len(polygon) >= 6]
     if polygons:
-        cv2.fillPoly(target, polygons, 1)
+        height, width = target.shape
+        target[:] = run_lengths.decode(run_lengths.merge(run_lengths.frPyObjects(polygons, height, width)))
         return
     x1, y1, x2, y2 = (round(float(value)) for value in box)
     target[y1 : max(y2, y1 + 1), x1 : max(x2, x1 + 1)] = 1
 
 
-def _points(polygon: Sequence[float], offset: tuple[int, int]) -> NDArray[np.int32]:
-    points = np.asarray(polygon, dtype=np.float64).reshape(-1, 2) - offset
-    return np.round(points).astype(np.int32)
+def _moved(polygon: Sequence[float], offset: tuple[int, int]) -> list[float]:
+    points = np.asarray(polygon[: len(polygon) // 2 * 2], dtype=np.float64).reshape(-1, 2) - offset
+    moved: list[float] = points.flatten().tolist()
+    return moved
 
 
 def _decoded(outline: dict[str, Any]) -> NDArray[np.uint8]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.vision.data.fake import fake_labels
 from resolute.vision.data.labels import MISSING, LabelTable, check_same_classes, read_labels, tiled, to_learn_from
+from resolute.vision.data.packed import PackedImages
 from resolute.vision.data.places import PACKED, Split, open_packed, open_split
 from resolute.vision.data.registered import find_dataset
 from resolute.vision.data.sources import FakeImages, ImageSource
@@ -28,6 +29,12 @@ class Splits:
     @property
     def classes(self) -> tuple[ClassName, ...]:
         return self.train.classes
+
+    def close(self) -> None:
+        """Ends the reading ahead of packed sets. Nothing can be read after it."""
+        for source in (self.train_source, self.val_source):
+            if isinstance(source, PackedImages):
+                source.close()
 
 
 def open_splits(settings: DetectionSettings, *, with_masks: bool, seed: int) -> Splits:

@@ -142,11 +142,25 @@ def test_masks_are_drawn_from_polygons_run_lengths_and_boxes() -> None:
     drawn = masks_of(table.samples[0])
 
     assert drawn.shape == (3, 80, 100)
-    assert int(drawn[0].sum()) == 100
-    assert drawn[0, 10:20, 10:20].all()
+    assert int(drawn[0].sum()) == 81  # Nine by nine, as the corners say, and as pycocotools fills it.
+    assert drawn[0, 10:19, 10:19].all()
     assert drawn[1, :5, 3].all()
     assert int(drawn[1].sum()) == 5
     assert int(drawn[2].sum()) == 12
+
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # pycocotools' own
+@pytest.mark.parametrize("seed", range(5))
+def test_an_outline_is_filled_as_the_metrics_fill_it(seed: int) -> None:
+    from pycocotools import mask as reference
+
+    points = np.random.default_rng(seed).uniform(-10, 90, (7, 2)).round(2).flatten().tolist()
+    table = read_labels(dataset({"segmentation": [points]}), "train.json", with_masks=True)
+
+    (drawn,) = masks_of(table.samples[0])
+
+    expected = reference.decode(reference.merge(reference.frPyObjects([points], 80, 100)))
+    assert np.array_equal(drawn, expected)
 
 
 def test_fake_labels_are_the_same_for_a_seed_and_limited() -> None:

@@ -98,7 +98,6 @@ def test_the_averaged_weights_are_the_ones_that_are_saved(fit: Fit, tmp_path: Pa
         {"norm": "frozen", "channels_last": True, "precision": "bf16"},
         {"repeat_threshold": 0.9, "data_augmentation": "mosaic", "lr_scheduler": "cosine"},
         {"norm": "sync", "num_workers": 1, "step1": 1, "step2": 2},
-        {"model": "rtdetr_r18", "optimizer": "adamw", "lr": 1e-4, "model_options": {"num_queries": 20}},
     ],
 )
 def test_every_way_to_train_gives_finite_losses(fit: Fit, reports: Reports, hparams: dict[str, Any]) -> None:
@@ -136,25 +135,6 @@ def test_the_number_of_workers_changes_nothing_that_is_learnt(fit: Fit, reports:
 
     alone, helped = ([row["metrics"]["loss"] for row in reports(name, "training")] for name in ("alone", "helped"))
     assert alone == helped
-
-
-def test_masks_are_learnt_measured_and_found(fit: Fit, reports: Reports, tmp_path: Path) -> None:
-    few = {
-        "rpn_post_nms_top_n_train": 8, "rpn_post_nms_top_n_test": 4, "box_batch_size_per_image": 4,
-        "rpn_pre_nms_top_n_train": 16, "rpn_pre_nms_top_n_test": 8,
-    }  # fmt: skip
-    small = {"model": "maskrcnn_resnet50_fpn", "masks": True, "fake_images": 4, "global_batch_size": 2}
-    fit("run", 1, **small, model_options=few, detections_per_image=3, score_threshold=0.0)
-
-    (training,) = (report["metrics"] for report in reports("run", "training"))
-    (validation,) = (report["metrics"] for report in reports("run", "validation"))
-    detector = load_detector(checkpoint_of(tmp_path / "run"))
-    (found,) = detector.detect([np.zeros((64, 64, 3), np.uint8)])
-    assert "loss_mask" in training
-    assert {"mAP", "mask_mAP"} <= set(validation)
-    assert detector.has_masks
-    assert found.masks is not None
-    assert found.masks.shape[1:] == (64, 64)
 
 
 def test_the_fast_path_gives_a_checkpoint_like_any_other(fit: Fit, tmp_path: Path) -> None:
