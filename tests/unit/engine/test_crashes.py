@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from resolute.domain.allocation import AllocationState
 from resolute.domain.experiment import ExperimentState
@@ -139,6 +141,36 @@ def test_a_crash_at_any_write_changes_no_decision(make_world, config: str, befor
         store.dies_at, store.dies_before_commit = moment, before
 
         assert drive(world, config) == expected, f"crash at write {moment} of {total}"
+
+
+class MoribundStore(MortalStore):
+    """Dies again and again: `deaths` maps the number of a write to whether it dies before its commit."""
+
+    deaths: dict[int, bool]
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        self.dies_at = self.writes + 1 if self.writes + 1 in self.deaths else None
+        self.dies_before_commit = self.deaths.get(self.writes + 1, False)
+        with super().write() as tx:
+            yield tx
+
+
+def test_any_number_of_crashes_anywhere_changes_no_decision(make_world) -> None:
+    expected = {config: drive(make_world(), config) for config in (STOPPING, PROMOTION)}
+    moments = st.dictionaries(st.integers(2, 90), st.booleans(), min_size=1, max_size=6)
+
+    @settings(max_examples=10, deadline=None)
+    @given(deaths=moments, config=st.sampled_from([STOPPING, PROMOTION]))
+    def survives(deaths: dict[int, bool], config: str) -> None:
+        world = make_world()
+        store = MoribundStore(world.platform.store)
+        store.deaths = deaths
+        world.platform = replace(world.platform, store=store)
+
+        assert drive(world, config) == expected[config]
+
+    survives()
 
 
 def search_of(world, experiment_id: int) -> tuple[Any, Any]:

@@ -69,6 +69,10 @@ def test_a_population_trains_its_rounds() -> None:
     assert simulation.total_units == 10 * 3 * 5
     assert simulation.wall_time == 15
     assert simulation.unit == "units"
+    assert simulation.preview()[0]["unit"]["value"] == max(trial.units for trial in simulation.trials)
+    rows = [row for row in simulation.picture().splitlines() if "█" in row]
+    lengths = [int(row.split()[0]) for row in rows]
+    assert lengths == sorted(lengths)
 
 
 @pytest.mark.parametrize("stop_once", [True, False])
@@ -79,6 +83,19 @@ def test_500_workers_stay_busy_beside_stragglers(stop_once: bool) -> None:
 
     assert len(simulation.trials) == 4000
     assert simulation.utilisation >= 0.99
+
+
+def test_workers_without_work_lower_the_utilisation() -> None:
+    """The measure above can fail: by too few trials at once, and by a method whose rounds wait for the slowest."""
+
+    def pace(trial: int) -> float:
+        return 10.0 if trial % 20 == 0 else 1.0
+
+    narrow = section(max_trials=1000, max_length={"batches": 256}, max_concurrent_trials=400)
+    rounds = {"name": "pbt", "metric": "loss", "population_size": 500, "num_rounds": 4, "length_per_round": 16}
+
+    assert simulate(narrow, SPACE, 7, slots=500, pace=pace).utilisation < 0.81
+    assert simulate(rounds, SPACE, 7, slots=500, pace=pace).utilisation < 0.5
 
 
 def test_the_same_seed_gives_the_same_simulation() -> None:
