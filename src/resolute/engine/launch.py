@@ -8,6 +8,7 @@ import io
 import json
 import os
 import posixpath
+import re
 import socket
 import tarfile
 from typing import Any
@@ -19,6 +20,8 @@ from resolute.domain.node import DeviceType
 from resolute.domain.trial import Trial
 from resolute.engine.platform import MasterConfig
 from resolute.engine.ports import EnvironmentSpec, Gang
+
+_HARNESS_LAUNCH = re.compile(r"python3? -m determined\.launch\.torch_distributed --trial (\S+)")
 
 
 def trial_gang(
@@ -77,9 +80,12 @@ def _entrypoint(config: dict[str, Any]) -> str | tuple[str, ...]:
     if isinstance(entrypoint, list):
         return tuple(str(part) for part in entrypoint)
     text = str(entrypoint or "")
+    environment = config.get("environment") or {}
+    launched = _HARNESS_LAUNCH.fullmatch(text.strip())
+    if launched and not environment.get("python"):
+        text = launched[1]  # Our launcher trains classes of both kinds, and calls the harness for its own.
     if not is_trial_class(text):
         return text
-    environment = config.get("environment") or {}
     if environment.get("python"):
         # Another interpreter may not have resolute; it has the harness the class was written for.
         return f"python3 -m determined.launch.torch_distributed --trial {text}"

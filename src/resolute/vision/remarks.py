@@ -2,16 +2,27 @@
 
 import os
 import shutil
+from collections.abc import Mapping
+from typing import Any
 
 from resolute.domain.errors import InvalidInput
 from resolute.vision.settings import DetectionSettings
 
+_MORE_IS_BETTER = ("mAP", "mAR")
 _COMPILERS = ("g++", "clang++")
 
 
-def remarks(settings: DetectionSettings, device: str, ranks: int) -> list[str]:
-    """One sentence for each. `device` is where it runs: cpu or cuda."""
+def remarks(
+    settings: DetectionSettings, device: str, ranks: int, searcher: Mapping[str, Any] | None = None
+) -> list[str]:
+    """One sentence for each. `device` is where it runs: cpu or cuda. `searcher`: that part of the experiment's YAML."""
     found = []
+    metric = str((searcher or {}).get("metric"))
+    if metric.removeprefix("mask_").startswith(_MORE_IS_BETTER) and (searcher or {}).get("smaller_is_better", True):
+        found.append(
+            f"searcher.smaller_is_better is true, but more {metric} is better: the worst checkpoints would be kept as "
+            "the best. Set it to false."
+        )
     if (settings.sync_bn or settings.norm == "sync") and ranks == 1:
         found.append("sync_bn is on, but there is one slot, which has nothing to share: it is plain batch norm.")
     return found + (_on_a_cpu(settings) if device == "cpu" else [])

@@ -277,7 +277,8 @@ class DetectionTrial(Trial):
             return
         for table in (self.splits.train, self.splits.val):
             _log.info("%s", table.sentence())
-        for sentence in remarks(self.settings, self.context.device.type, self.context.distributed.size):
+        place, searcher = self.context.distributed, self.context.get_experiment_config().get("searcher")
+        for sentence in remarks(self.settings, self.context.device.type, place.size, searcher):
             _log.warning("%s", sentence)
 
 

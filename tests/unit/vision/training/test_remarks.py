@@ -35,6 +35,19 @@ def test_there_is_nothing_to_say_where_settings_mean_what_they_say() -> None:
     assert remarks(read_settings({}), "cpu", 1) == []
 
 
+@pytest.mark.parametrize("searcher", [{"metric": "mAP"}, {"metric": "mask_mAP_50", "smaller_is_better": True}])
+def test_a_search_for_the_least_map_is_told(searcher: dict[str, Any]) -> None:
+    (found,) = remarks(read_settings({}), "cpu", 1, searcher)
+
+    assert f"more {searcher['metric']} is better" in found
+    assert "Set it to false" in found
+
+
+@pytest.mark.parametrize("searcher", [{"metric": "mAP", "smaller_is_better": False}, {"metric": "loss"}, {}])
+def test_a_search_in_the_right_direction_is_not_remarked(searcher: dict[str, Any]) -> None:
+    assert remarks(read_settings({}), "cpu", 1, searcher) == []
+
+
 def test_compiling_without_a_compiler_is_refused_before_the_first_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CXX", "no-such-compiler")
 
