@@ -13,6 +13,9 @@ from resolute.cli.output import size
 app = group("Sets of files to and from stores.")
 
 Url = Annotated[str, typer.Argument(metavar="URL", help="A folder, or s3://bucket/prefix, gs://..., az://...")]
+Source = Annotated[
+    str, typer.Argument(metavar="URL", help="A pushed set: a folder, s3://, gs://, az://; or a file at https://...")
+]
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder on this machine.")]
 Parallel = Annotated[int, typer.Option("--workers", "-j", min=1, help="Files moved at the same time.")]
 
@@ -26,8 +29,14 @@ def push(run: Run, folder: Folder, url: Url, workers: Parallel = 16) -> None:
 
 
 @command(app, "pull", context_settings=EITHER_DASH)
-def pull(run: Run, url: Url, folder: Folder, workers: Parallel = 16) -> None:
-    """Copy a pushed set to a folder, each file checked against the manifest. What is there is not fetched again."""
+def pull(run: Run, url: Source, folder: Folder, workers: Parallel = 16) -> None:
+    """Copy a pushed set to a folder, each file checked against the manifest. What is there is not fetched again.
+
+    An address of https:// is one file: it is downloaded, and goes on where it broke off.
+    """
+    if url.lower().startswith(("http://", "https://")):
+        _download(run, url, folder)
+        return
     with progress_bar("Pulling", None) as on_progress:
         done = imagery.pull(url, folder, workers=workers, on_progress=on_progress)
     _finish(run, done, "Pulled", str(folder))
@@ -60,6 +69,16 @@ def pack(
         else ""
     )
     run.say(f"Packed {done.images} image(s), {size(done.size)}, into {done.shards} shard(s) at {url}.{left_out}", raw)
+
+
+def _download(run: Run, url: str, folder: Path) -> None:
+    with progress_bar("Downloading bytes", None) as on_progress:
+        done = imagery.download(url, folder, on_progress=on_progress)
+    raw = {"file": str(done.path), "size": done.size, "moved": done.moved_bytes}
+    if done.moved_bytes or not done.size:
+        run.say(f"Downloaded {done.path}, {size(done.size)}.", raw)
+        return
+    run.say(f"{done.path} was there already, {size(done.size)}.", raw)
 
 
 def _finish(run: Run, done: "imagery.TransferResult", verb: str, target: str) -> None:

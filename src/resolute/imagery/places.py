@@ -32,7 +32,8 @@ def open_place(url: str, *, is_writing: bool, is_anonymous: bool = False) -> Obj
     if scheme == FAKE:
         return _fakes.setdefault(rest, MemoryStore())
     if scheme not in _SCHEMES:
-        raise InvalidInput(f"{url} cannot be opened. Give a folder, or an address of s3://, gs:// or az://.")
+        place = url.partition("?")[0]
+        raise InvalidInput(f"{place} cannot be opened. Give a folder, or an address of s3://, gs:// or az://.")
     options: dict[str, Any] = {"retry_config": _RETRY}
     config: Any = {"skip_signature": True} if is_anonymous else {}
     if scheme == "s3":

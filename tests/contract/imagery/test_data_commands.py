@@ -1,7 +1,10 @@
 """`resolute data ...` as it is typed: the original command lines with another program name, and bad input."""
 
 import json
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -123,6 +126,32 @@ def test_labels_are_counted_filtered_shown_and_converted(resolute: Any, syntheti
     assert code == 0
     assert (tmp_path / "sheet.png").exists()
     assert (tmp_path / "yolo" / "classes.txt").exists()
+
+
+@pytest.fixture
+def expired_link() -> Iterator[str]:
+    class Refusing(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_error(403)
+
+        def log_message(self, *_: object) -> None:
+            """Quiet."""
+
+    server = HTTPServer(("127.0.0.1", 0), Refusing)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/train_images.tgz?Expires=1680923794&Signature=secret"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_an_expired_download_link_is_told_in_a_sentence(resolute: Any, expired_link: str, tmp_path: Path) -> None:
+    code, _, message = resolute("pull", expired_link, tmp_path)
+
+    assert code == 1
+    assert "the link expired on 2023-04-08 at 03:16 UTC. Get a new link" in message
+    assert "secret" not in message
 
 
 def test_a_set_is_pushed_and_pulled(resolute: Any, synthetic: SynthResult, tmp_path: Path) -> None:
