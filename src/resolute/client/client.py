@@ -89,7 +89,8 @@ class Client:
         """Submit. `config` is YAML text, a path to a YAML file, or a dictionary."""
         body = _creation(config, model_dir, include, template=template, projectId=project_id, parentId=parent_id)
         answer = self._submit(config, {**body, "activate": activate})
-        warnings = {"warnings": answer.get("warnings") or []}
+        # What the master says in words stands with the experiment; its codes say less.
+        warnings = {"warnings": answer["experiment"].get("warnings") or answer.get("warnings") or []}
         return Experiment(self.session, {"config": answer.get("config"), **answer["experiment"], **warnings})
 
     def validate_experiment(

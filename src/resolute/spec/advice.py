@@ -7,7 +7,7 @@ from typing import Any
 from resolute.spec.hyperparameters import Hyperparameters
 from resolute.spec.problem import Path, Problem
 from resolute.spec.resources import Resources
-from resolute.spec.searcher import Grid, SearcherBase, Single
+from resolute.spec.searcher import Custom, Grid, SearcherBase, Single
 
 _CONTAINERS = frozenset({"kubernetes", "slurm", "ray"})
 _NOWHERE: frozenset[str] = frozenset()
@@ -63,6 +63,11 @@ def search_advice(searcher: SearcherBase, space: Hyperparameters) -> Iterator[Pr
         yield Problem(("searcher",), f"makes a grid of {points:,} trials; lower the counts, or use adaptive_asha")
     if isinstance(searcher, Single) and space.is_free:
         yield Problem(("searcher", "name"), "is single, so each free hyperparameter is drawn once, at random")
+    if isinstance(searcher, Custom):
+        yield Problem(
+            ("searcher", "name"),
+            "is custom, so nothing starts before a program decides; use `resolute search drive`, or the API",
+        )
 
 
 def slots_advice(resources: Resources, max_slots: int | None) -> Iterator[Problem]:

@@ -323,3 +323,7 @@ def test_a_grid_beyond_reason_is_warned_about(parse: Parse) -> None:
 
 def test_a_range_under_a_single_searcher_is_warned_about(parse: Parse) -> None:
     assert "drawn once, at random" in parse(searcher("single")).warnings[0]
+
+
+def test_a_custom_search_says_that_nothing_starts_by_itself(parse: Parse) -> None:
+    assert "nothing starts before a program decides" in parse(searcher("custom")).warnings[0]
