@@ -74,6 +74,28 @@ class TestTransactions:
 
         assert _get(store, "count") == 40
 
+    def test_closing_waits_for_the_transaction_that_is_open(self, empty_database: str) -> None:
+        store = open_store(empty_database)
+        is_open, may_end = threading.Event(), threading.Event()
+
+        def write() -> None:
+            with store.write() as transaction:
+                is_open.set()
+                may_end.wait(30)
+                transaction.settings.put("answer", 42)
+
+        writer, closer = threading.Thread(target=write), threading.Thread(target=store.close)
+        writer.start()
+        is_open.wait(30)
+        closer.start()
+        may_end.set()
+        writer.join(30)
+        closer.join(30)
+
+        again = open_store(empty_database)
+        assert _get(again, "answer") == 42
+        again.close()
+
 
 class TestAfterCommit:
     def test_actions_run_once_after_the_commit_in_order(self, store: Store) -> None:

@@ -170,7 +170,9 @@ class DatabaseStore:
             yield DatabaseTransaction(connection, self._cache)
 
     def close(self) -> None:
-        self._database.dispose()
+        """A transaction that another thread has open ends first."""
+        with self._writing:
+            self._database.dispose()
         self.discard()
 
 
