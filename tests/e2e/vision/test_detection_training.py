@@ -4,7 +4,6 @@ import base64
 import gzip
 import hashlib
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -180,24 +179,3 @@ def test_a_training_without_data_fails_with_a_sentence(live_master: Any, tmp_pat
     assert state == "STATE_ERROR"
     assert "ERROR: There is no data_dir" in log
     assert "Traceback" not in log
-
-
-@pytest.mark.slow
-def test_the_notebook_shows_ground_truth_and_predictions(tiles: Path, tmp_path: Path) -> None:
-    import nbformat
-    from nbclient import NotebookClient
-
-    command = [sys.executable, "-m", "resolute.vision.train", "--data-dir", str(tiles), "--batches", "2"]
-    command += ["--model", "ssdlite320_mobilenet_v3_large", "--min-size", "64", "--global-batch-size", "4"]
-    done = subprocess.run([*command, "--folder", str(tmp_path / "run")], capture_output=True, text=True, timeout=200)
-    assert done.returncode == 0, done.stderr
-    (checkpoint,) = (tmp_path / "run" / "checkpoints").iterdir()
-    env = {**os.environ, "XVIEW_TILES": str(tiles), "XVIEW_CHECKPOINT": str(checkpoint)}
-
-    notebook = nbformat.read(EXAMPLE / "look.ipynb", as_version=4)
-    NotebookClient(notebook, timeout=200).execute(env=env)
-
-    shown = [
-        output for cell in notebook.cells for output in cell.get("outputs", []) if "image/png" in output.get("data", {})
-    ]
-    assert len(shown) == 3

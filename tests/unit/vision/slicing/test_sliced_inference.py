@@ -1,5 +1,7 @@
 """Large images: windows, seams, memory."""
 
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -178,6 +180,38 @@ def test_memory_stays_flat_on_a_huge_file(tmp_path: Path) -> None:
     assert found.labels.tolist() == [2]
     assert found.boxes.tolist() == [[9_990, 10_010, 10_050, 10_050]]
     assert peak < 150e6, "1.2 GB of pixels were read"
+
+
+PEAKS = """
+import resource, sys
+from resolute.vision.fake import FakeDetector
+from resolute.vision.slicing import predict_large
+
+for path in sys.argv[1:]:
+    predict_large(FakeDetector(), path, slice_size=640, overlap=0.1, batch_size=4)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+@pytest.mark.slow
+def test_the_whole_process_stays_as_small_on_a_file_sixteen_times_as_large(tmp_path: Path) -> None:
+    """Counted by the operating system, so that what GDAL keeps is in it, and with the look at the whole image."""
+    paths = []
+    for side in (4_000, 16_000):
+        paths.append(str(tmp_path / f"{side}.tif"))
+        profile = {
+            "driver": "GTiff", "width": side, "height": side, "count": 3, "dtype": "uint8", "crs": "EPSG:4326",
+            "transform": rasterio.Affine(1e-6, 0, 10, 0, -1e-6, 50), "photometric": "RGB", "interleave": "pixel",
+            "tiled": True, "blockxsize": 512, "blockysize": 512, "compress": "deflate", "SPARSE_OK": True,
+        }  # fmt: skip
+        with rasterio.open(paths[-1], "w", **profile):
+            pass
+
+    done = subprocess.run([sys.executable, "-c", PEAKS, *paths], capture_output=True, text=True, timeout=200)
+
+    assert done.returncode == 0, done.stderr
+    small, large = (int(line) for line in done.stdout.split())
+    assert large - small < 50, f"{small} MB, then {large} MB for 768 MB of pixels"
 
 
 def test_a_fault_in_the_detector_ends_the_reading() -> None:
