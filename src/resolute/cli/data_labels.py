@@ -57,7 +57,7 @@ def filter_labels(
         renumbers=renumber,
     )
     tally = imagery.Report()
-    chosen = imagery.select(imagery.read_coco(labels), selection, tally)
+    chosen = imagery.select(imagery.read_coco(labels, tally), selection, tally)
     imagery.write_coco(chosen, output)
     pairs = {"Labels": str(output), "Images": len(chosen.images), "Boxes": len(chosen.annotations)}
     show_result(run, {**pairs, "Classes": len(chosen.categories)}, tally, report)

@@ -204,8 +204,8 @@ def tile(
 
 def _tile_all(run: Run, jobs: "list[imagery.TileJob]", report_file: Path | None) -> None:
     whole, rows = imagery.Report(), []
-    for job in jobs:
-        with progress_bar(f"Tiling {job.labels_path.stem}", imagery.count_parts(job)) as on_progress:
+    for job, parts in zip(jobs, imagery.plan_tiling(jobs), strict=True):
+        with progress_bar(f"Tiling {job.labels_path.stem}", parts) as on_progress:
             done = imagery.tile_set(job, on_progress)
         whole.merge(done.report)
         rows.append(done)

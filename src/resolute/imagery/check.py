@@ -42,8 +42,8 @@ def check_labels(
     """A COCO or an xView file, told by its content. `is_deep` decodes every pixel; else sizes are read only."""
     if _is_geojson(labels_path):
         return _check_geojson(labels_path, image_dir, classes or xview_classes())
-    dataset = coco.read(labels_path)
     report = Report()
+    dataset = coco.read(labels_path, report)
     check_dataset(dataset, report)
     if image_dir is not None:
         tasks = [(image_dir / i.file_name, i.width, i.height, is_deep) for i in dataset.images]
@@ -124,7 +124,7 @@ def _repeated(values: Sequence[Hashable], reason: Reason, what: str, report: Rep
 
 def _is_geojson(path: Path) -> bool:
     try:
-        peek = msgspec.json.decode(path.read_bytes(), type=_Peek)
+        peek = msgspec.json.decode(path.read_bytes().removeprefix(coco.BYTE_ORDER_MARK), type=_Peek)
     except FileNotFoundError:
         raise NotFound(f"There is no label file {path}. Check the path.") from None
     except (msgspec.DecodeError, OSError) as problem:

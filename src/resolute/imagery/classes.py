@@ -56,11 +56,15 @@ def read_classes(mapping_path: Path | None, names_path: Path | None) -> ClassTab
 def _mapping(text: bytes, place: str) -> dict[int, int]:
     try:
         pairs = msgspec.json.decode(text, type=dict[str, int | str])
-        return {int(source): int(target) for source, target in pairs.items()}
+        mapping = {int(source): int(target) for source, target in pairs.items()}
     except (msgspec.DecodeError, ValueError) as problem:
         raise InvalidInput(
             f'{place} is not a category mapping: {problem}. It must be a JSON object such as {{"11": "0", "12": "1"}}.'
         ) from problem
+    below = [source for source, target in mapping.items() if target < 0]
+    if below:
+        raise InvalidInput(f"{place} maps {_some(below)} to a number below 0. Categories count from 0 or from 1.")
+    return mapping
 
 
 def _names(text: str, place: str) -> dict[int, str]:

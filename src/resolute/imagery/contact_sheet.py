@@ -49,8 +49,8 @@ class ShowJob:
 
 def show(job: ShowJob) -> tuple[int, Report]:
     """Writes the PNG; returns how many images are on it, and what could not be read."""
-    dataset = coco.read(job.labels_path)
     report = Report()
+    dataset = coco.read(job.labels_path, report)
     labels, names = dataset.by_image(), dataset.names()
     cells: list[Picture] = []
     for image in _chosen(dataset, labels, job):

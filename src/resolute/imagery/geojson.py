@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.imagery.bounds import boxes_of
+from resolute.imagery.coco import BYTE_ORDER_MARK
 from resolute.imagery.collector import paused_collector
 from resolute.imagery.geometry import Boxes
 from resolute.imagery.report import Reason, Report
@@ -70,7 +71,7 @@ def read(path: Path, report: Report) -> Features:
 def parse(text: bytes, place: str, report: Report) -> Features:
     """Raises InvalidInput only when the whole file is of no use."""
     with paused_collector():
-        return _parse(text, place, report)
+        return _parse(text.removeprefix(BYTE_ORDER_MARK), place, report)
 
 
 def _parse(text: bytes, place: str, report: Report) -> Features:

@@ -37,7 +37,9 @@ def as_boxes(rows: Sequence[Sequence[float]]) -> Boxes:
 
 def corners(xywh: Boxes) -> Boxes:
     """COCO's (x, y, width, height) as corners."""
-    return np.concatenate([xywh[:, :2], xywh[:, :2] + xywh[:, 2:]], axis=1)
+    # A sum beyond all numbers is infinite, and cut at the image's edge later.
+    with np.errstate(over="ignore"):
+        return np.concatenate([xywh[:, :2], xywh[:, :2] + xywh[:, 2:]], axis=1)
 
 
 def ordered(boxes: Boxes) -> Boxes:
@@ -54,9 +56,10 @@ def clipped(boxes: Boxes, width: float, height: float) -> Boxes:
 
 
 def areas(boxes: Boxes) -> NDArray[np.float64]:
-    """Areas; zero for boxes whose corners are the wrong way round."""
-    sides: NDArray[np.float64] = np.maximum(boxes[:, 2:] - boxes[:, :2], 0.0)
-    return sides[:, 0] * sides[:, 1]
+    """Areas; zero for boxes whose corners are the wrong way round, and never above zero without area."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        sides: NDArray[np.float64] = np.maximum(boxes[:, 2:] - boxes[:, :2], 0.0)
+        return sides[:, 0] * sides[:, 1]
 
 
 def clip_polygon(points: Sequence[Point], window: tuple[float, float, float, float]) -> list[Point]:

@@ -5,7 +5,7 @@ that is there is not made again; one unreadable image never stops the run.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -67,7 +67,8 @@ class TileResult:
 def tile_set(job: TileJob, on_progress: Progress = lambda _: None) -> TileResult:
     """Progress counts images. Raises when the labels cannot be read; anything smaller is in the report."""
     existing_folder(job.image_dir)
-    source = coco.read(job.labels_path)
+    report = Report()
+    source = coco.read(job.labels_path, report)
     if job.is_parity:
         job = replace(job, encoding=PARITY_ENCODING)
     folder, labels_name = folder_names(job.labels_path.stem, job.slice_size, job.overlap_ratio)
@@ -79,7 +80,6 @@ def tile_set(job: TileJob, on_progress: Progress = lambda _: None) -> TileResult
         # Before the new settings are written down: a run that is cut off must not be resumed with tiles of old ones.
         _remove_tiles(images_dir, set(stems.values()), job.encoding.suffix)
     write_atomic(record, msgspec.json.encode(_settings(job)))
-    report = Report()
     tasks = list(_tasks(job, source, stems, images_dir, report, is_resuming=is_resuming))
     parts: dict[int, TiledImage] = {}
     for index, part in run_all(tile_image, tasks, workers=job.workers):
@@ -102,10 +102,20 @@ def tile_set(job: TileJob, on_progress: Progress = lambda _: None) -> TileResult
     )
 
 
-def count_parts(job: TileJob) -> int:
-    """How often `tile_set` will report progress."""
-    source = coco.read(job.labels_path)
-    return sum(_part_count(job, image) for image in source.images)
+def plan_tiling(jobs: Sequence[TileJob]) -> list[int]:
+    """How often `tile_set` will report progress for each. Raises before anything is written: labels that cannot be
+    read, and label files that give one class several names."""
+    sources = [coco.read(job.labels_path, Report()) for job in jobs]
+    first: dict[int, tuple[str, Path]] = {}
+    for job, source in zip(jobs, sources, strict=True):
+        for kind, name in source.names().items():
+            known, place = first.setdefault(kind, (name, job.labels_path))
+            if known != name:
+                raise InvalidInput(
+                    f"The class tables disagree: class {kind} is {known!r} in {place} and {name!r} in "
+                    f"{job.labels_path}. Make both with one `resolute data coco`."
+                )
+    return [sum(_part_count(job, image) for image in source.images) for job, source in zip(jobs, sources, strict=True)]
 
 
 def _remove_tiles(images_dir: Path, stems: set[str], suffix: str) -> None:
@@ -120,8 +130,8 @@ def _remove_tiles(images_dir: Path, stems: set[str], suffix: str) -> None:
 def _tasks(
     job: TileJob, source: coco.Dataset, stems: dict[str, str], images_dir: Path, report: Report, *, is_resuming: bool
 ) -> Iterator[ImageTask]:
-    labels = source.by_image()
     _check_source(source, report)
+    labels = source.by_image()
     seen: set[int] = set()
     for image in source.images:
         if image.id in seen:
@@ -154,9 +164,16 @@ def _part_count(job: TileJob, image: coco.Image) -> int:
 
 
 def _check_source(source: coco.Dataset, report: Report) -> None:
-    known = {image.id for image in source.images}
-    strays = [a for a in source.annotations if a.image_id not in known]
+    """Labels of classes without a name are taken out."""
+    images, classes = {image.id for image in source.images}, {category.id for category in source.categories}
+    strays = [a for a in source.annotations if a.image_id not in images]
     report.add_many(Reason.UNKNOWN_IMAGE_ID, len(strays), (f"annotation {a.id}, image id {a.image_id}" for a in strays))
+    nameless = [a for a in source.annotations if a.category_id not in classes]
+    report.add_many(
+        Reason.UNKNOWN_CLASS, len(nameless), (f"annotation {a.id}, class {a.category_id}" for a in nameless)
+    )
+    if nameless:
+        source.annotations = [a for a in source.annotations if a.category_id in classes]
 
 
 def _stems(source: coco.Dataset, *, is_parity: bool) -> dict[str, str]:

@@ -118,7 +118,7 @@ def _usable(task: ImageTask, grid: Grid, report: Report) -> tuple[Boxes, list[An
     fitted = boxes if task.is_parity else clipped(boxes, grid.width, grid.height)
     checks = [
         ((boxes != given).any(axis=1), Reason.INVERTED),
-        (areas(boxes) <= 0, Reason.ZERO_AREA),
+        (~(areas(boxes) > 0), Reason.ZERO_AREA),
         ((areas(boxes) > 0) & (areas(fitted) <= 0), Reason.OUTSIDE_IMAGE),
         ((areas(fitted) > 0) & (fitted != boxes).any(axis=1), Reason.CLIPPED_TO_IMAGE),
     ]

@@ -315,9 +315,8 @@ def test_images_of_the_same_stem_do_not_write_over_one_another(own_set: SynthRes
     dataset = coco.read(job.labels_path)
     twin = coco.Image(height=400, width=500, id=99, file_name="more/5.tif")
     labels = [coco.Annotation(image_id=99, bbox=[10, 10, 50, 50], category_id=0, id=9999, area=2500)]
-    coco.write(
-        coco.Dataset(images=[dataset.images[0], twin], annotations=dataset.annotations + labels), job.labels_path
-    )
+    dataset.images, dataset.annotations = [dataset.images[0], twin], dataset.annotations + labels
+    coco.write(dataset, job.labels_path)
 
     done = tile_set(job)
 

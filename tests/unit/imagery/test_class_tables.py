@@ -58,6 +58,13 @@ def test_a_mapping_of_another_form_is_refused_with_an_example(tmp_path: Path, ma
         read_classes(*paths)
 
 
+def test_a_category_below_zero_is_refused(tmp_path: Path) -> None:
+    paths = files(tmp_path, '{"11": "-1", "12": "0"}', "11:Plane\n12:Boat")
+
+    with pytest.raises(InvalidInput, match=r"mapping.json maps 11 to a number below 0"):
+        read_classes(*paths)
+
+
 @pytest.mark.parametrize("names", ["11", "Plane:11", "11:", ":Plane"])
 def test_a_line_that_is_not_id_and_name_is_refused_with_its_number(tmp_path: Path, names: str) -> None:
     paths = files(tmp_path, "{}", f"10:Fine\n{names}\n")

@@ -15,7 +15,7 @@ def load_dataset(kind: str, source: Path, image_dir: Path | None, report: Report
     """`source` is a file for COCO, a folder of label files otherwise. Bad lines are counted, not fatal."""
     _check(kind)
     if kind == "coco":
-        return coco.read(source)
+        return coco.read(source, report)
     existing_folder(source)
     if kind == "voc":
         return voc.read(source, report)
