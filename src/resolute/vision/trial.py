@@ -16,7 +16,6 @@ from resolute.training.pytorch.lengths import parse_length, to_batches
 from resolute.training.pytorch.trial import Trial
 from resolute.vision.checkpoint import DetectorRecord, write_detector
 from resolute.vision.data.dataset import CocoDetection, TrainingSamples, collate
-from resolute.vision.data.sources import LocalImages
 from resolute.vision.data.splits import open_splits
 from resolute.vision.ema import WeightAverage
 from resolute.vision.evaluation import write_evaluation
@@ -132,13 +131,11 @@ class DetectionTrial(Trial):
         evaluator = self._metrics.last
         if evaluator is None or self._evaluated_at != self.context.steps:
             return
-        images = self.splits.val_source
+        samples = {sample.image_id: sample for sample in self.splits.val.samples}
+        source = self.splits.val_source
         try:
             write_evaluation(
-                folder,
-                evaluator,
-                image_dir=images.folder if isinstance(images, LocalImages) else None,
-                steps=self._evaluated_at,
+                folder, evaluator, read_image=lambda number: source.read(samples[number]), steps=self._evaluated_at
             )
         except Exception:
             _log.exception("The evaluation could not be written beside the checkpoint:")

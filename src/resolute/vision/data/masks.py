@@ -22,16 +22,26 @@ def masks_of(sample: Sample) -> NDArray[np.uint8]:
     return found
 
 
+def mask_of(outline: Any, height: int, width: int) -> NDArray[np.uint8] | None:
+    """A COCO segmentation as zeros and ones; None when it is empty."""
+    if isinstance(outline, dict):
+        return _decoded(outline)
+    polygons = [list(polygon) for polygon in outline or () if len(polygon) >= 6]
+    if not polygons:
+        return None
+    found = run_lengths.decode(run_lengths.merge(run_lengths.frPyObjects(polygons, height, width)))
+    return np.asarray(found, dtype=np.uint8)
+
+
 def _draw(target: NDArray[np.uint8], outline: Any, box: NDArray[np.float32], offset: tuple[int, int]) -> None:
     if isinstance(outline, dict):
         whole = _decoded(outline)
         part = whole[offset[1] : offset[1] + target.shape[0], offset[0] : offset[0] + target.shape[1]]
         target[: part.shape[0], : part.shape[1]] = part
         return
-    polygons = [_moved(polygon, offset) for polygon in outline if len(polygon) >= 6]
-    if polygons:
-        height, width = target.shape
-        target[:] = run_lengths.decode(run_lengths.merge(run_lengths.frPyObjects(polygons, height, width)))
+    filled = mask_of([_moved(polygon, offset) for polygon in outline], *target.shape)
+    if filled is not None:
+        target[:] = filled
         return
     x1, y1, x2, y2 = (round(float(value)) for value in box)
     target[y1 : max(y2, y1 + 1), x1 : max(x2, x1 + 1)] = 1

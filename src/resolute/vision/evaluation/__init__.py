@@ -2,7 +2,8 @@
 
 from resolute.vision.evaluation.evaluate import evaluate, label_table
 from resolute.vision.evaluation.evaluator import SUMMARY_KEYS, CocoEvaluator, Findings, State
-from resolute.vision.evaluation.report import as_document, draw_image, report_evaluation, write_evaluation
+from resolute.vision.evaluation.pictures import draw_image
+from resolute.vision.evaluation.report import as_document, report_evaluation, write_evaluation
 from resolute.vision.evaluation.results import ClassResult, Confusion, Curve, ErrorKind, ImageResult
 
 __all__ = [

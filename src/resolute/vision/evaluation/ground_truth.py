@@ -66,6 +66,8 @@ class TrueBoxes:
     boxes: np.ndarray[Any, np.dtype[np.float64]]
     categories: np.ndarray[Any, np.dtype[np.int64]]
     is_crowd: np.ndarray[Any, np.dtype[np.bool_]]
+    outlines: list[Any] | None = None
+    """COCO segmentations, one for each box, when masks are measured."""
 
 
 class GroundTruth:
@@ -77,6 +79,7 @@ class GroundTruth:
             self._load(_read(source, _OutlinedLabels if has_masks else _Labels), has_masks=has_masks)
 
     def _load(self, labels: "_Labels | _OutlinedLabels", *, has_masks: bool) -> None:
+        self._has_masks = has_masks
         self.images: dict[int, _Image] = {image.id: image for image in labels.images}
         self.names = {category.id: category.name for category in sorted(labels.categories, key=lambda c: c.id)}
         self._annotations = labels.annotations
@@ -93,6 +96,7 @@ class GroundTruth:
             np.concatenate([xywh[:, :2], xywh[:, :2] + xywh[:, 2:]], axis=1),
             np.array([a.category_id for a in found], dtype=np.int64),
             np.array([bool(a.iscrowd) for a in found], dtype=bool),
+            [a.segmentation for a in cast(list[_Outline], found)] if self._has_masks else None,
         )
 
     def counts(self, image_ids: set[int]) -> dict[int, int]:

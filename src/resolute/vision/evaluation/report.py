@@ -9,20 +9,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from resolute.domain.errors import InvalidInput, NotFound
+from resolute.domain.errors import ResoluteError
 from resolute.imagery.encoding import Encoding, encode
 from resolute.imagery.files import write_atomic
-from resolute.imagery.rendering import RenderOptions
-from resolute.vision.drawing import Mark, class_colour, draw, side_by_side, truth_marks
 from resolute.vision.evaluation.evaluator import CocoEvaluator
-from resolute.vision.slicing.source import whole_picture
+from resolute.vision.evaluation.pictures import ReadImage, drawn_pair, from_folder
 
 FORMAT = 1
 FILE, FOLDER = "evaluation.json", "evaluation"
-_PICTURE_SIDE = 640
 _CURVE_STEP = 5
 """Every fifth of the 101 points of a curve is kept: the file stays small, the curve looks the same."""
 
@@ -60,16 +54,18 @@ def write_evaluation(
     evaluator: CocoEvaluator,
     *,
     image_dir: Path | None = None,
+    read_image: ReadImage | None = None,
     score: float = 0.25,
     pictures: int = 6,
     steps: int | None = None,
 ) -> Path:
-    """`evaluation.json`, and with `image_dir` also `evaluation/*.jpg` of the best and worst images."""
+    """`evaluation.json`, and with `image_dir` or `read_image` also `evaluation/*.jpg` of the best and worst images."""
     document = as_document(evaluator, score=score, pictures=pictures, steps=steps)
-    if image_dir is not None:
+    read = from_folder(evaluator, image_dir) if image_dir is not None else read_image
+    if read is not None:
         for kind in ("worst", "best"):
             for place, image in enumerate(document["images"][kind], start=1):
-                image["picture"] = _draw(folder, f"{kind}-{place}", evaluator, image, image_dir, score)
+                image["picture"] = _draw(folder, f"{kind}-{place}", evaluator, image["id"], read, score)
     write_atomic(folder / FILE, json.dumps(document, allow_nan=False).encode())
     return folder / FILE
 
@@ -107,36 +103,13 @@ def _thinned(curve: dict[str, Any]) -> dict[str, Any]:
 
 
 def _draw(
-    folder: Path, name: str, evaluator: CocoEvaluator, image: dict[str, Any], image_dir: Path, score: float
+    folder: Path, name: str, evaluator: CocoEvaluator, image_id: int, read: ReadImage, score: float
 ) -> str | None:
     """The picture's path inside `folder`; None when the image cannot be read any more."""
     try:
-        with whole_picture(image_dir / image["file_name"], RenderOptions(), max_side=_PICTURE_SIDE) as picture:
-            drawn = draw_image(evaluator, image["id"], picture, score=score)
-    except (InvalidInput, NotFound):
+        drawn = drawn_pair(evaluator, image_id, read, score=score)
+    except ResoluteError:
         return None
     path = f"{FOLDER}/{name}.jpg"
     write_atomic(folder / path, encode(drawn, Encoding(quality=85)))
     return path
-
-
-def draw_image(
-    evaluator: CocoEvaluator, image_id: int, picture: NDArray[np.uint8], *, score: float = 0.25
-) -> NDArray[np.uint8]:
-    """Labels on the left, detections from `score` up on the right. `picture` may be a smaller copy."""
-    truth, names = evaluator.truth.of_image(image_id), evaluator.truth.names
-    width = evaluator.truth.images[image_id].width
-    scale = picture.shape[1] / width if width else 1.0
-    labels = draw(picture, truth_marks(truth.boxes, truth.categories.tolist(), names), scale=scale)
-    return side_by_side(labels, draw(picture, _found_marks(evaluator, image_id, score), scale=scale))
-
-
-def _found_marks(evaluator: CocoEvaluator, image_id: int, score: float) -> list[Mark]:
-    names = evaluator.truth.names
-    places = {category: place for place, category in enumerate(names)}
-    marks = []
-    for x, y, width, height, value, category in evaluator.detections_of(image_id).rows.tolist():
-        if value >= score:
-            text = f"{names[int(category)]} {value:.2f}"
-            marks.append(Mark((x, y, x + width, y + height), text, class_colour(places[int(category)])))
-    return marks

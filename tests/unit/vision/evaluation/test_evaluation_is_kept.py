@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from resolute.domain.errors import InvalidInput
-from resolute.vision.detections import ClassName
-from resolute.vision.evaluation import CocoEvaluator, evaluate, report_evaluation, write_evaluation
+from resolute.vision.detections import ClassName, Detections
+from resolute.vision.evaluation import CocoEvaluator, draw_image, evaluate, report_evaluation, write_evaluation
 from resolute.vision.fake import FakeDetector
 
 Boxes = list[tuple[int, int, int, int]]
@@ -145,3 +145,26 @@ def test_an_evaluation_of_nothing_can_be_kept(labelled: Path, tmp_path: Path) ->
 def test_masks_cannot_be_asked_of_a_detector_without(labelled: Path) -> None:
     with pytest.raises(InvalidInput, match="have no mask"):
         evaluate(FakeDetector(), labelled, labelled / "labels.json", iou_type="segm")
+
+
+def test_masks_of_labels_and_detections_are_drawn() -> None:
+    triangle = [10, 10, 50, 10, 10, 50]
+    label = {"id": 1, "image_id": 1, "category_id": 1, "bbox": [10, 10, 40, 40], "area": 800, "iscrowd": 0}
+    truth = {
+        "images": [{"id": 1, "width": 64, "height": 64, "file_name": "a.png"}],
+        "categories": [{"id": 1, "name": "red"}],
+        "annotations": [{**label, "segmentation": [triangle]}],
+    }
+    evaluator = CocoEvaluator(truth, "both")
+    mask = np.zeros((1, 64, 64), bool)
+    mask[0, 40:50, 40:50] = True
+    box = np.array([[10, 10, 50, 50]], np.float32)
+    evaluator.update([1], [Detections(box, np.array([0.9], np.float32), np.array([1]), mask)], {1: 1})
+
+    drawn = draw_image(evaluator, 1, np.zeros((64, 64, 3), np.uint8))
+
+    left, right = drawn[22:, :64], drawn[22:, 64 + 6 :]
+    assert left[30, 15].any()
+    assert not left[45, 45].any()
+    assert right[45, 45].any()
+    assert not right[30, 15].any()

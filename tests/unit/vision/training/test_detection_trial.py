@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 import pytest
 import torch
@@ -61,6 +62,19 @@ def test_a_checkpoint_holds_the_evaluation_of_its_weights(fit: Fit, reports: Rep
     assert document["steps"] == 2
     assert document["summary"]["mAP"] == pytest.approx(validation["mAP"])
     assert {each["name"] for each in document["classes"]} == {"class 0", "class 1"}
+
+
+def test_pictures_of_an_evaluation_show_what_was_measured(
+    fit: Fit, write_set: Callable[..., str], tmp_path: Path
+) -> None:
+    fit("run", 1, backend="local", data_dir=write_set([(160, 96)] * 4), num_classes=None, tile_size=64)
+
+    document = json.loads((checkpoint_of(tmp_path / "run") / "evaluation.json").read_text())
+
+    pictures = [checkpoint_of(tmp_path / "run") / row["picture"] for row in document["images"]["worst"]]
+    assert len(pictures) == 6
+    # Windows of 64 pixels below a caption and side by side, not the image of 160 x 96 that they were cut from.
+    assert {cv2.imread(str(path)).shape for path in pictures} == {(64 + 22, 64 + 6 + 64, 3)}
 
 
 def test_a_resumed_training_gives_the_same_losses_and_weights(fit: Fit, reports: Reports) -> None:

@@ -28,14 +28,14 @@ MASKS: dict[str, Any] = {
 }  # fmt: skip
 TRANSFORMER: dict[str, Any] = {
     "model": "rtdetr_r18", "optimizer": "adamw", "lr": 1e-4, "model_options": {"num_queries": 20},
-    "fake_images": 8, "global_batch_size": 2, "score_threshold": 0.0,
+    "fake_images": 4, "global_batch_size": 2, "score_threshold": 0.0,
 }  # fmt: skip
 
 
 @pytest.fixture
 def packed(write_set: WriteSet, tmp_path: Path) -> dict[str, str]:
     """Pictures with outlines, packed: what to train on, and where shards are kept."""
-    folder = Path(write_set([(64, 64)] * 4, outlines=True))
+    folder = Path(write_set([(64, 64)] * 2, outlines=True))
     for split in ("train", "val"):
         pack(folder / f"{split}_images", folder / f"{split}.json", f"{tmp_path}/packed/{split}")
     return {"data_dir": f"{tmp_path}/packed", "cache_dir": f"{tmp_path}/cache"}
@@ -66,6 +66,7 @@ def test_masks_are_learnt_resumed_measured_found_and_drawn(
     assert losses(reports, "parts") == losses(reports, "whole")
     assert all("loss_mask" in row["metrics"] for row in reports("parts", "training"))
     assert {"mAP", "mask_mAP", "mask_mAP_50"} <= set(reports("parts", "validation")[-1]["metrics"])
+    assert len(list((newest(tmp_path / "parts") / "evaluation").glob("worst-*.jpg"))) == 2
     assert detector.has_masks
     assert found.masks is not None
     assert found.masks.shape == (len(found), 64, 64)
