@@ -1,11 +1,9 @@
 """The application: every route behind one gate and one authentication, around one platform. Starts nothing."""
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from fastapi import Depends, FastAPI
-from fastapi.routing import APIRoute
 
 from resolute.engine.platform import Platform
 from resolute.server import events
@@ -13,6 +11,7 @@ from resolute.server.auth import Tokens, authenticate
 from resolute.server.errors import add_error_handlers
 from resolute.server.gate import MAX_BODY_BYTES, Gate
 from resolute.server.logbook import Logbook
+from resolute.server.resource import operation_id
 from resolute.server.routes import (
     checkpoints,
     cluster,
@@ -103,11 +102,6 @@ def create_app(
     logbook.on_line = lambda: platform.bus.publish("master/log")
     add_error_handlers(app)
     for router in _ROUTERS:
-        app.include_router(router)
+        router.add_to(app)
     app.add_middleware(Gate, hosts=tuple(allowed_hosts), max_body_bytes=max_body_bytes)
     return app
-
-
-def operation_id(route: APIRoute) -> str:
-    """`get_experiment` is GetExperiment, the name that clients generated from this API use."""
-    return re.sub(r"(?:^|_)([a-z0-9])", lambda letter: letter[1].upper(), route.name)

@@ -4,13 +4,14 @@ from collections.abc import AsyncIterator
 from typing import Annotated
 
 import msgspec
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import StreamingResponse
 
 from resolute.domain.errors import InvalidInput
+from resolute.server.resource import Resource
 from resolute.server.state import ServerState, StateOf
 
-router = APIRouter(tags=["events"])
+router = Resource(tags=["events"])
 
 HEARTBEAT_S = 15.0
 _KINDS = ("experiment/", "trial/", "allocation/", "task/", "deployment/")

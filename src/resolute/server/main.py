@@ -153,7 +153,7 @@ class Master:
             lifespan="off",
             loop="uvloop",
             http="httptools",
-            ws="websockets-sansio",
+            ws="none",
             timeout_graceful_shutdown=_CLOSE_WITHIN_S,
             timeout_keep_alive=75,
             server_header=False,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
 from resolute.domain.errors import InvalidConfig
 from resolute.spec import advice, searcher, storage
@@ -171,7 +171,7 @@ def _check(raw: dict[str, Any]) -> tuple[ExperimentConfig | None, list[Problem]]
         return None, problems_of(error, raw, models=models, hints=_hints())
 
 
-_SEARCHER: TypeAdapter[SearcherBase] = TypeAdapter(Searcher)
+_SEARCHER: TypeAdapter[SearcherBase] = TypeAdapter(Searcher, config=ConfigDict(defer_build=True))
 
 
 def _contradictions(raw: dict[str, Any]) -> Iterator[Problem]:

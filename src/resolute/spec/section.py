@@ -23,7 +23,8 @@ from pydantic_core import PydanticCustomError
 class Section(BaseModel):
     """Base of all configuration models. JSON comes out of `resolved()` with every default filled in."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    # Checks are built when the first document is read, not while the program starts.
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
     @model_validator(mode="before")
     @classmethod

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import StreamingResponse
 
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
@@ -18,13 +18,14 @@ from resolute.engine.reports import report_checkpoint as record_checkpoint
 from resolute.server.archives import FORMATS
 from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.paging import Order, PageParams, Paging, pagination
+from resolute.server.resource import Resource
 from resolute.server.shapes.checkpoints import checkpoint_message, previewed
 from resolute.spec.wire import checkpoints as wire
 from resolute.spec.wire import enums
 from resolute.spec.wire.base import Empty
 from resolute.spec.wire.metrics import GetMetricsResponse
 
-router = APIRouter(tags=["checkpoints"])
+router = Resource(tags=["checkpoints"])
 
 SortBy = Annotated[enums.CheckpointSortBy | None, Query(alias="sortByAttr")]
 OldSortBy = Annotated[enums.CheckpointSortBy | None, Query(alias="sortBy", description="Older name of sortByAttr.")]

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from resolute.domain.errors import NotFound, NotSupported
 from resolute.domain.node import Slot
@@ -13,6 +13,7 @@ from resolute.engine.jobs import JobUpdate, JobView, list_jobs, update_jobs
 from resolute.engine.platform import Platform
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import Order, Paging, is_descending, pagination
+from resolute.server.resource import Resource
 from resolute.server.shapes.cluster import agent_message, job_message, pool_message, slot_message
 from resolute.server.state import ServerState, StateOf
 from resolute.spec.wire import cluster as wire
@@ -21,7 +22,7 @@ from resolute.spec.wire.base import Empty
 from resolute.spec.wire.enums import DeviceType, OrderBy
 from resolute.version import __version__
 
-router = APIRouter(tags=["cluster"])
+router = Resource(tags=["cluster"])
 
 
 # ---------------------------------------------------------------------------------------------------------- agents

@@ -1,13 +1,12 @@
 """The API of a search that is driven from outside (searcher.name: custom): ask what happened, tell what to do."""
 
-from fastapi import APIRouter
-
 from resolute.engine.custom_search import searcher_events, tell_searcher
 from resolute.server.auth import PlatformOf
+from resolute.server.resource import Resource
 from resolute.spec.wire import searches as wire
 from resolute.spec.wire.base import Empty
 
-router = APIRouter(tags=["experiments"])
+router = Resource(tags=["experiments"])
 
 
 @router.get("/api/v1/experiments/{experiment_id}/searcher/events")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from resolute.domain.dataset import DatasetClass, DatasetVersion
 from resolute.domain.errors import InvalidInput, NotFound
@@ -16,13 +16,14 @@ from resolute.engine.platform import Platform
 from resolute.engine.ports import Page, Transaction
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import PageParams, Paging, pagination
+from resolute.server.resource import Resource
 from resolute.server.shapes.datasets import dataset_message, file_message, image_message
 from resolute.server.state import StateOf
 from resolute.server.thumbnails import thumbnail
 from resolute.spec.wire import datasets as wire
 from resolute.spec.wire.base import Empty
 
-router = APIRouter(tags=["datasets"])
+router = Resource(tags=["datasets"])
 
 _VERSION = "/api/v1/datasets/{name}/{version}"
 _MAX_PAGE = 500

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from resolute.domain.deployment import Deployment, Serving
 from resolute.domain.errors import NotFound
@@ -14,12 +14,13 @@ from resolute.engine.platform import Platform
 from resolute.engine.ports import Transaction
 from resolute.engine.replicas import replicas_of_deployments
 from resolute.server.auth import Caller, PlatformOf
+from resolute.server.resource import Resource
 from resolute.server.shapes.deployments import DeploymentView, deployment_message, point_message
 from resolute.spec import deployment as spec
 from resolute.spec.wire import deployments as wire
 from resolute.spec.wire.base import Empty
 
-router = APIRouter(prefix="/api/v1/deployments", tags=["deployments"])
+router = Resource(prefix="/api/v1/deployments", tags=["deployments"])
 
 Namespace = Annotated[str | None, Query(description="Left out: `default`, else wherever the name is the only one.")]
 _FINE_S = 300

@@ -4,7 +4,7 @@ import base64
 import json
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from resolute.domain.errors import Forbidden, NotFound
 from resolute.domain.metric import VALIDATION
@@ -19,6 +19,7 @@ from resolute.engine.ports import ExperimentQuery, TrialQuery
 from resolute.search.simulate import simulate
 from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.paging import Order, Paging, is_descending, pagination
+from resolute.server.resource import Resource
 from resolute.server.shapes.cluster import job_summary
 from resolute.server.shapes.experiments import experiment_message, unsaved_summary
 from resolute.server.shapes.states import experiment_states, trial_states
@@ -30,7 +31,7 @@ from resolute.spec.wire import experiments as wire
 from resolute.spec.wire import trials as wire_trials
 from resolute.spec.wire.base import Empty
 
-router = APIRouter(tags=["experiments"])
+router = Resource(tags=["experiments"])
 
 _SORT_FIELDS = {
     enums.ExperimentSortBy.DESCRIPTION: "description",

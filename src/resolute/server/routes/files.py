@@ -6,16 +6,16 @@ import mimetypes
 from collections.abc import Iterator
 from typing import IO
 
-from fastapi import APIRouter
 from fastapi.responses import Response
 
 from resolute.domain.errors import NotFound
 from resolute.engine.platform import Platform
 from resolute.server.auth import PlatformOf
+from resolute.server.resource import Resource
 from resolute.spec.context import Member, MemberKind, read_context
 from resolute.spec.wire import experiments as wire
 
-router = APIRouter(tags=["experiments"])
+router = Resource(tags=["experiments"])
 
 
 @router.get("/api/v1/experiments/{experiment_id}/file_tree")

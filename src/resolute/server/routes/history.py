@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import PlainTextResponse
 
 from resolute.domain.errors import InvalidInput
 from resolute.engine.platform import Platform
 from resolute.server.auth import PlatformOf
+from resolute.server.resource import Resource
 from resolute.spec.wire import jobs as wire
 from resolute.spec.wire.base import to_rfc3339
 from resolute.spec.wire.enums import AggregationPeriod
 
-router = APIRouter(tags=["history"])
+router = Resource(tags=["history"])
 
 After = Annotated[datetime, Query(alias="timestampAfter")]
 Before = Annotated[datetime, Query(alias="timestampBefore")]

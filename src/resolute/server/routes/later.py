@@ -3,14 +3,13 @@
 Clients that only look around work; clients that act learn what to do instead.
 """
 
-from fastapi import APIRouter
-
 from resolute.domain.errors import NotSupported
 from resolute.server.auth import Caller
+from resolute.server.resource import Resource
 from resolute.spec.wire import registry, tasks
 from resolute.spec.wire.base import Empty
 
-router = APIRouter(tags=["not yet"])
+router = Resource(tags=["not yet"])
 
 
 @router.get("/api/v1/notebooks")

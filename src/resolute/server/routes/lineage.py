@@ -1,13 +1,12 @@
 """What came from what, as a graph."""
 
-from fastapi import APIRouter
-
 from resolute.engine.lineage import Kind, lineage
 from resolute.server.auth import PlatformOf
+from resolute.server.resource import Resource
 from resolute.server.shapes.datasets import lineage_message
 from resolute.spec.wire import datasets as wire
 
-router = APIRouter(tags=["lineage"])
+router = Resource(tags=["lineage"])
 
 
 @router.get("/api/v1/lineage")

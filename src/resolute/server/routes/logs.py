@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Depends, Query
+from fastapi import Body, Depends, Query
 from fastapi.responses import StreamingResponse
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
@@ -15,6 +15,7 @@ from resolute.engine.platform import Platform
 from resolute.engine.ports import LogQuery
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.following import log_batches
+from resolute.server.resource import Resource
 from resolute.server.shapes.logs import domain_levels, domain_streams, posted_line, task_line, trial_line
 from resolute.server.state import ServerState, StateOf
 from resolute.server.streams import stream
@@ -22,7 +23,7 @@ from resolute.spec.wire import enums
 from resolute.spec.wire import tasks as wire
 from resolute.spec.wire.base import Empty
 
-router = APIRouter(tags=["logs"])
+router = Resource(tags=["logs"])
 
 
 async def _log_query(

@@ -3,12 +3,13 @@
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import StreamingResponse
 
 from resolute.engine.accounts import require_admin
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.logbook import LogbookLine
+from resolute.server.resource import Resource
 from resolute.server.state import ServerState, StateOf
 from resolute.server.streams import stream
 from resolute.spec.wire import cluster as wire
@@ -16,7 +17,7 @@ from resolute.spec.wire.base import Empty, to_rfc3339
 from resolute.spec.wire.cluster import API_VERSION
 from resolute.version import __version__
 
-router = APIRouter(tags=["master"])
+router = Resource(tags=["master"])
 
 _MESSAGE = "cluster_message"
 

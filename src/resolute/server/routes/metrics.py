@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Iterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
@@ -12,6 +12,7 @@ from resolute.engine.platform import Platform
 from resolute.engine.ports import Transaction, TrialQuery
 from resolute.server.auth import PlatformOf
 from resolute.server.nested_series import SEPARATOR, nested_series
+from resolute.server.resource import Resource
 from resolute.server.shapes.metrics import downsampled, report_line, series_message
 from resolute.server.shapes.trials import TrialView, trial_message
 from resolute.server.state import ServerState, StateOf
@@ -22,7 +23,7 @@ from resolute.spec.wire import metrics as wire
 from resolute.spec.wire import trials as wire_trials
 from resolute.spec.wire.base import json_number, to_rfc3339
 
-router = APIRouter(tags=["metrics"])
+router = Resource(tags=["metrics"])
 
 _LINES_A_BATCH = 500
 _MAX_POINTS = 10_000

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from resolute.domain.model import Model, ModelVersion
 from resolute.engine import registry as engine
@@ -12,13 +12,14 @@ from resolute.engine.ports import Page, Transaction
 from resolute.engine.registry_ports import ModelQuery
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import Order, Paging, is_descending, pagination
+from resolute.server.resource import Resource
 from resolute.server.shapes.registry import model_message, version_message
 from resolute.spec.wire import enums
 from resolute.spec.wire import registry as wire
 from resolute.spec.wire.base import Empty
 from resolute.spec.wire.metrics import GetMetricsResponse
 
-router = APIRouter(tags=["models"])
+router = Resource(tags=["models"])
 
 _MODEL = "/api/v1/models/{model_name}"
 _VERSION = _MODEL + "/versions/{model_version_num}"

@@ -1,12 +1,11 @@
 """The API of searches with several objectives: the trials that no other one beats."""
 
-from fastapi import APIRouter
-
 from resolute.engine.pareto import pareto_trials
 from resolute.server.auth import PlatformOf
+from resolute.server.resource import Resource
 from resolute.spec.wire import searches as wire
 
-router = APIRouter(tags=["experiments"])
+router = Resource(tags=["experiments"])
 
 
 @router.get("/api/v1/experiments/{experiment_id}/pareto")

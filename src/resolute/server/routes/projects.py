@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from resolute.domain.errors import InvalidInput, NotFound, ResoluteError
 from resolute.domain.user import Project
@@ -13,6 +13,7 @@ from resolute.engine.platform import Platform
 from resolute.engine.ports import ExperimentQuery, Transaction
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import Order, Paging, is_descending, pagination
+from resolute.server.resource import Resource
 from resolute.server.routes.experiments import require_owner
 from resolute.server.shapes.states import experiment_states
 from resolute.server.shapes.workspaces import project_message
@@ -21,7 +22,7 @@ from resolute.spec.wire import workspaces as wire
 from resolute.spec.wire.base import Empty
 from resolute.spec.wire.enums import ColumnLocation, ColumnType, NameSortBy, OrderBy
 
-router = APIRouter(tags=["projects"])
+router = Resource(tags=["projects"])
 
 
 @router.get("/api/v1/workspaces/{workspace_id}/projects")

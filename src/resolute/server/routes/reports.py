@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Body, Request, Response
+from fastapi import Body, Request, Response
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
@@ -20,11 +20,12 @@ from resolute.engine import reports as engine
 from resolute.engine import trials
 from resolute.engine.platform import Platform
 from resolute.server.auth import Caller, PlatformOf
+from resolute.server.resource import Resource
 from resolute.spec.wire import metrics as wire_metrics
 from resolute.spec.wire import trials as wire
 from resolute.spec.wire.base import Empty, parse_number
 
-router = APIRouter(tags=["reports"])
+router = Resource(tags=["reports"])
 
 _DONE = b"{}"
 _PLAIN = frozenset({float, int})

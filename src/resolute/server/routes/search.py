@@ -8,18 +8,17 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from fastapi import APIRouter
-
 from resolute.domain.errors import InvalidInput
 from resolute.domain.metric import MetricSummary
 from resolute.engine.ports import ExperimentQuery, ExperimentSummary
 from resolute.server.auth import PlatformOf
 from resolute.server.paging import PageParams, pagination
+from resolute.server.resource import Resource
 from resolute.server.shapes.experiments import experiment_message
 from resolute.server.views import show_trials
 from resolute.spec.wire import experiments as wire
 
-router = APIRouter(tags=["experiments"])
+router = Resource(tags=["experiments"])
 
 Row = tuple[ExperimentSummary, dict[str, Any]]
 _STATISTICS = ("last", "max", "mean", "min")

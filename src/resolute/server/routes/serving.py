@@ -1,12 +1,8 @@
 """`/serving/<name>/...` on the master: checked here, answered by the router, streamed both ways."""
 
-import asyncio
 import hmac
-from collections.abc import AsyncIterator
 
-import httpx
-from fastapi import APIRouter, Request
-from starlette.background import BackgroundTask
+from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
@@ -15,23 +11,23 @@ from resolute.engine.deployments import deployment_key, find_deployment
 from resolute.engine.fencing import secret_of
 from resolute.engine.platform import Platform
 from resolute.server.auth import PlatformOf, find_principal
+from resolute.server.resource import Resource
 
-router = APIRouter(tags=["serving"])
+router = Resource(tags=["serving"])
 
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
-_NOT_PASSED_ON = frozenset(
-    {"connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "authorization", "cookie", "host"}
-)
-_TIMEOUT = httpx.Timeout(None, connect=5.0)
 
 
-@router.api_route("/serving/{name}/{path:path}", methods=_METHODS, include_in_schema=False, response_model=None)
+@router.route("/serving/{name}/{path:path}", methods=_METHODS, include_in_schema=False, response_model=None)
 async def serve_deployment(name: str, path: str, request: Request, platform: PlatformOf) -> StreamingResponse:
     """Needs a user's token or the deployment's key, unless the deployment is public."""
     await _check(request, platform, name)
     if not platform.traffic.router_url:
         raise Unavailable("The router is not up yet. Try again in a moment.")
-    return await _forward(_client(request), request, platform)
+    # A web client is slow to import, and a master without deployments never needs one: not at the top.
+    from resolute.server.forwarding import forward
+
+    return await forward(request, platform.traffic)
 
 
 async def _check(request: Request, platform: Platform, name: str) -> None:
@@ -58,42 +54,3 @@ def _is_open_to(platform: Platform, name: str, authorization: str) -> bool:
         secret = secret_of(tx) if found else ""
     shown = authorization.partition(" ")[2].strip().encode()
     return any(d.public or hmac.compare_digest(shown, deployment_key(secret, d).encode()) for d in found)
-
-
-def _client(request: Request) -> httpx.AsyncClient:
-    """One for the server's life. Its connections belong to the event loop in which it was made."""
-    state, loop = request.app.state, asyncio.get_running_loop()
-    known: tuple[asyncio.AbstractEventLoop, httpx.AsyncClient] | None = getattr(state, "router_client", None)
-    if known is not None and known[0] is loop:
-        return known[1]
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
-    client = httpx.AsyncClient(timeout=_TIMEOUT, limits=limits, trust_env=False)
-    state.router_client = (loop, client)
-    return client
-
-
-async def _forward(client: httpx.AsyncClient, request: Request, platform: Platform) -> StreamingResponse:
-    headers = [(k, v) for k, v in request.headers.raw if k.decode().lower() not in _NOT_PASSED_ON]
-    headers.append((b"x-resolute-forwarded", platform.traffic.forward_token.encode()))
-    url = platform.traffic.router_url + request.scope["raw_path"].decode()
-    query = request.scope["query_string"].decode()
-    has_body = request.method not in ("GET", "HEAD")
-    outgoing = client.build_request(
-        request.method,
-        f"{url}?{query}" if query else url,
-        headers=headers,
-        content=_body(request) if has_body else None,
-    )
-    try:
-        answer = await client.send(outgoing, stream=True)
-    except httpx.TransportError as problem:
-        raise Unavailable(f"The router does not answer ({problem}). Try again in a moment.") from problem
-    passed = {k: v for k, v in answer.headers.items() if k.lower() not in _NOT_PASSED_ON}
-    return StreamingResponse(
-        answer.aiter_raw(), status_code=answer.status_code, headers=passed, background=BackgroundTask(answer.aclose)
-    )
-
-
-async def _body(request: Request) -> AsyncIterator[bytes]:
-    async for chunk in request.stream():
-        yield chunk

@@ -5,20 +5,21 @@ import base64
 import time
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.concurrency import run_in_threadpool
 
 from resolute.domain.errors import Unavailable
 from resolute.engine import allocations as engine
 from resolute.engine.cluster import cluster_nodes
 from resolute.server.auth import PlatformOf
+from resolute.server.resource import Resource
 from resolute.server.shapes.tasks import allocation_message, allocation_summary, task_message
 from resolute.server.state import StateOf
 from resolute.spec.wire import tasks as wire
 from resolute.spec.wire.base import Empty
 from resolute.spec.wire.experiments import ArchiveResponse
 
-router = APIRouter(tags=["tasks"])
+router = Resource(tags=["tasks"])
 
 GATHER_TIMEOUT_S = 600.0
 _GATHER_LOOK_S = 0.1

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.errors import InvalidInput, NotFound
@@ -14,6 +14,7 @@ from resolute.engine.ports import Transaction
 from resolute.engine.reports import PROFILING_GROUPS
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import Order, Paging, is_descending, pagination
+from resolute.server.resource import Resource
 from resolute.server.routes.experiments import submit
 from resolute.server.shapes.checkpoints import checkpoint_workload
 from resolute.server.shapes.trials import workload
@@ -23,7 +24,7 @@ from resolute.spec.wire import experiments as wire_experiments
 from resolute.spec.wire import trials as wire
 from resolute.spec.wire.base import Empty
 
-router = APIRouter(tags=["trials"])
+router = Resource(tags=["trials"])
 
 _AT_ONCE = 200
 _DELETED = (CheckpointState.DELETED, CheckpointState.ERROR)

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Query, Response
+from fastapi import Body, Query, Response
 
 from resolute.domain.errors import InvalidInput, NotFound, ResoluteError
 from resolute.domain.user import User
@@ -11,13 +11,14 @@ from resolute.engine import accounts
 from resolute.engine.accounts import UserChanges, client_form
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import Order, Paging, is_descending, pagination
+from resolute.server.resource import Resource
 from resolute.server.shapes.users import token_message, user_message
 from resolute.server.state import StateOf
 from resolute.spec.wire import users as wire
 from resolute.spec.wire.base import Empty
 from resolute.spec.wire.enums import OrderBy
 
-router = APIRouter(tags=["users"])
+router = Resource(tags=["users"])
 
 
 @router.post("/api/v1/auth/login")

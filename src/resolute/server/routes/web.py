@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
 from resolute.domain.errors import NotFound
+from resolute.server.resource import Resource
 
-router = APIRouter(include_in_schema=False)
+router = Resource(include_in_schema=False)
 
 _FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 _NOT_BUILT = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Resolute</title>

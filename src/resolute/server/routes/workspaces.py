@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query
+from fastapi import Body, Query
 
 from resolute.domain.user import Template, Workspace
 from resolute.engine import templates as template_engine
@@ -11,12 +11,13 @@ from resolute.engine.platform import Platform
 from resolute.engine.ports import Transaction
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import Order, Paging, is_descending, pagination
+from resolute.server.resource import Resource
 from resolute.server.shapes.workspaces import template_message, workspace_message
 from resolute.spec.wire import workspaces as wire
 from resolute.spec.wire.base import Empty
 from resolute.spec.wire.enums import NameSortBy, OrderBy
 
-router = APIRouter(tags=["workspaces"])
+router = Resource(tags=["workspaces"])
 
 SortBy = Annotated[NameSortBy, Query(alias="sortBy")]
 

@@ -24,6 +24,8 @@ class Wire(BaseModel):
         ser_json_inf_nan="strings",
         protected_namespaces=(),
         json_schema_serialization_defaults_required=True,
+        # Hundreds of messages: each is built when it first travels, not while the program starts.
+        defer_build=True,
     )
 
 

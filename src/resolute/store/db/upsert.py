@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Connection, Table, case
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.sql.dml import Insert
 
 from resolute.store.db import tables
 from resolute.store.metrics.summary import MIXED
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql
 
 
 def upsert(connection: Connection, table: Table, values: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
@@ -21,7 +24,7 @@ def upsert(connection: Connection, table: Table, values: Mapping[str, Any] | Seq
 
 @cache
 def _statement(dialect: str, table: Table) -> Insert:
-    insert = sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
+    insert = _insert(dialect, table)
     changes = {column.name: insert.excluded[column.name] for column in table.c if not column.primary_key}
     return insert.on_conflict_do_update(index_elements=list(table.primary_key), set_=changes)
 
@@ -30,7 +33,7 @@ def _statement(dialect: str, table: Table) -> Insert:
 def add_statistics(dialect: str) -> Insert:
     """Add rows of `metric_summaries` to the stored ones: the same sums as `store.metrics.summary.joined`."""
     table = tables.metric_summaries
-    insert = sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
+    insert = _insert(dialect, table)
     old, new = table.c, insert.excluded
     is_later = new.last_steps >= old.last_steps
     changes: dict[str, ColumnElement[Any]] = {
@@ -41,3 +44,12 @@ def add_statistics(dialect: str) -> Insert:
         "type": case((old.type == new.type, old.type), else_=MIXED),
     }
     return insert.on_conflict_do_update(index_elements=list(table.primary_key), set_=changes)
+
+
+def _insert(dialect: str, table: Table) -> "sqlite.Insert | postgresql.Insert":
+    if dialect == "sqlite":
+        return sqlite.insert(table)
+    # Comes with half a dozen drivers, which a master over SQLite need not wait for: not at the top.
+    from sqlalchemy.dialects import postgresql
+
+    return postgresql.insert(table)

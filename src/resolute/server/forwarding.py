@@ -1,0 +1,58 @@
+"""Passes a request on to the router of deployments and its answer back, streamed both ways. Checks nothing."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import httpx
+from fastapi import Request
+from starlette.background import BackgroundTask
+from starlette.responses import StreamingResponse
+
+from resolute.domain.errors import Unavailable
+from resolute.engine.deployments_traffic import TrafficLog
+
+_NOT_PASSED_ON = frozenset(
+    {"connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "authorization", "cookie", "host"}
+)
+_TIMEOUT = httpx.Timeout(None, connect=5.0)
+
+
+async def forward(request: Request, traffic: TrafficLog) -> StreamingResponse:
+    """Raises Unavailable when the router does not answer."""
+    client = _client(request)
+    headers = [(k, v) for k, v in request.headers.raw if k.decode().lower() not in _NOT_PASSED_ON]
+    headers.append((b"x-resolute-forwarded", traffic.forward_token.encode()))
+    url = traffic.router_url + request.scope["raw_path"].decode()
+    query = request.scope["query_string"].decode()
+    has_body = request.method not in ("GET", "HEAD")
+    outgoing = client.build_request(
+        request.method,
+        f"{url}?{query}" if query else url,
+        headers=headers,
+        content=_body(request) if has_body else None,
+    )
+    try:
+        answer = await client.send(outgoing, stream=True)
+    except httpx.TransportError as problem:
+        raise Unavailable(f"The router does not answer ({problem}). Try again in a moment.") from problem
+    passed = {k: v for k, v in answer.headers.items() if k.lower() not in _NOT_PASSED_ON}
+    return StreamingResponse(
+        answer.aiter_raw(), status_code=answer.status_code, headers=passed, background=BackgroundTask(answer.aclose)
+    )
+
+
+def _client(request: Request) -> httpx.AsyncClient:
+    """One for the server's life. Its connections belong to the event loop in which it was made."""
+    state, loop = request.app.state, asyncio.get_running_loop()
+    known: tuple[asyncio.AbstractEventLoop, httpx.AsyncClient] | None = getattr(state, "router_client", None)
+    if known is not None and known[0] is loop:
+        return known[1]
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
+    client = httpx.AsyncClient(timeout=_TIMEOUT, limits=limits, trust_env=False)
+    state.router_client = (loop, client)
+    return client
+
+
+async def _body(request: Request) -> AsyncIterator[bytes]:
+    async for chunk in request.stream():
+        yield chunk
