@@ -134,6 +134,22 @@ def test_every_way_of_joining_can_be_chosen(resolute: Resolute, scene: Path, mer
     assert json.loads(outcome.out)["images"][0]["detections"]
 
 
+def test_how_windows_are_joined_is_what_was_chosen(resolute: Resolute, scene: Path) -> None:
+    def boxes(*options: str) -> list[list[float]]:
+        """Of the red rectangle, which windows of 48 pixels cut into parts."""
+        fixed = ("--weights", "fake", "--slice-size", "48", "--no-full-image", "--no-draw", "--json")
+        outcome = resolute("predict", str(scene), *fixed, *options)
+        return [row["box"] for row in json.loads(outcome.out)["images"][0]["detections"] if row["class"] == "red"]
+
+    parts = boxes("--merge", "nms", "--metric", "iou", "--threshold", "0.9")
+    fewer = boxes("--merge", "nms", "--metric", "ios", "--threshold", "0.05")
+    whole = boxes("--merge", "nmm", "--metric", "ios", "--threshold", "0.05")
+
+    assert len(parts) > len(fewer) >= 1
+    assert [80, 90, 130, 120] not in fewer
+    assert whole == [[80, 90, 130, 120]]
+
+
 def test_a_deployment_is_asked_window_by_window(resolute: Resolute, serving: Serving, scene: Path) -> None:
     outcome = resolute(
         "predict", str(scene), "--deployment", "colours", "--slice-size", "200", "--batch-size", "4",
