@@ -18,6 +18,9 @@ FAKE = "fake"
 """`fake://<name>`: a store in this process, for tests and dry runs."""
 _SCHEMES = ("s3", "gs", "az", "azure", "abfs", "abfss")
 _RETRY: Any = {"max_retries": 5, "retry_timeout": timedelta(seconds=60)}
+_METADATA_HOSTS = ("169.254.169.254", "metadata.google.internal")
+"""Asked for credentials when the environment has none; outside of a cloud nobody answers there."""
+_CREDENTIALS = {"s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", "gs": "GOOGLE_APPLICATION_CREDENTIALS"}
 _fakes: dict[str, MemoryStore] = {}
 
 
@@ -54,7 +57,14 @@ def explained(url: str) -> Iterator[None]:
     except (NotFoundError, FileNotFoundError) as problem:
         raise NotFound(f"{url} is not there: {first_line(problem)}. Create the bucket first.") from problem
     except (BaseError, OSError) as problem:
+        if any(host in str(problem) for host in _METADATA_HOSTS):
+            raise Forbidden(f"There are no credentials for {url}. {_credentials(url)}") from problem
         raise Unavailable(f"{url} does not answer as it should: {first_line(problem)}.") from problem
+
+
+def _credentials(url: str) -> str:
+    variables = _CREDENTIALS.get(url.partition("://")[0], "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY")
+    return f"Set {variables} in the environment, as for the cloud's own tools."
 
 
 def first_line(problem: BaseException) -> str:

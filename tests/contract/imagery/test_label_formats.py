@@ -162,6 +162,75 @@ def test_labels_that_cannot_be_written_are_counted(tmp_path: Path, dataset: Data
     assert (report.count(Reason.ZERO_AREA), report.count(Reason.UNKNOWN_CLASS)) == (1, 1)
 
 
+@pytest.mark.parametrize("kind", ["yolo", "dota"])
+def test_a_label_file_that_is_no_text_is_counted_and_the_others_are_read(
+    tmp_path: Path, image_dir: Path, dataset: Dataset, kind: str
+) -> None:
+    save_dataset(kind, dataset, tmp_path / kind, Report())
+    folder = tmp_path / kind / ("labels" if kind == "yolo" else "labelTxt")
+    (folder / "b.txt").write_bytes(b"\xff\xfe\x00")
+    report = Report()
+
+    found = load_dataset(kind, tmp_path / kind, image_dir, report)
+
+    assert len(found.annotations) == 2
+    assert report.examples(Reason.WRONG_TYPE)[0].startswith("b.txt: ")
+
+
+@pytest.mark.parametrize("kind", ["yolo", "dota"])
+def test_labels_of_images_that_are_not_there_are_counted(
+    tmp_path: Path, image_dir: Path, dataset: Dataset, kind: str
+) -> None:
+    save_dataset(kind, dataset, tmp_path / kind, Report())
+    (image_dir / "a.png").unlink()
+    report = Report()
+
+    load_dataset(kind, tmp_path / kind, image_dir, report)
+
+    assert (report.count(Reason.IMAGE_NOT_FOUND), report.examples(Reason.IMAGE_NOT_FOUND)) == (1, ["a.txt"])
+
+
+@pytest.mark.parametrize("kind", ["yolo", "dota", "voc"])
+def test_a_folder_without_labels_is_refused(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "classes.txt").write_text("Boat\n")
+
+    with pytest.raises(InvalidInput, match=f"gave no image as {kind.upper()}"):
+        load_dataset(kind, tmp_path, tmp_path, Report())
+
+
+def test_an_image_said_to_have_no_size_cannot_become_yolo(tmp_path: Path, dataset: Dataset) -> None:
+    dataset.images[0].width = 0
+    report = Report()
+
+    save_dataset("yolo", dataset, tmp_path / "yolo", report)
+
+    assert report.examples(Reason.WRONG_TYPE) == ["a.png: its size is said to be 0 x 100"]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [(b"Boat\nCar\nBoat\n", "names the class 'Boat' twice"), (b"\xff\xfe", "is no list of class names")],
+)
+def test_class_names_that_cannot_be_meant_are_refused(
+    tmp_path: Path, image_dir: Path, content: bytes, sentence: str
+) -> None:
+    (tmp_path / "classes.txt").write_bytes(content)
+
+    with pytest.raises(InvalidInput, match=sentence):
+        load_dataset("yolo", tmp_path, image_dir, Report())
+
+
+@pytest.mark.parametrize(
+    "names", ["names: {10: C, 2: B, 0: A}", "names: {'10': C, '2': B, '0': A}", "names: [A, B, C]"]
+)
+def test_yolo_names_are_ordered_by_number(tmp_path: Path, image_dir: Path, names: str) -> None:
+    (tmp_path / "data.yaml").write_text(names)
+
+    found = load_dataset("yolo", tmp_path, image_dir, Report())
+
+    assert [category.name for category in found.categories] == ["A", "B", "C"]
+
+
 def test_formats_that_say_no_size_need_the_images(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="YOLO labels do not say how large images are"):
         load_dataset("yolo", tmp_path, None, Report())

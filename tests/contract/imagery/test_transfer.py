@@ -5,10 +5,11 @@ from pathlib import Path
 
 import obstore
 import pytest
+from obstore.exceptions import GenericError
 
 from resolute.domain.errors import Forbidden, InvalidInput, NotFound
 from resolute.imagery.manifest import MANIFEST, PARTIAL
-from resolute.imagery.places import open_place
+from resolute.imagery.places import explained, open_place
 from resolute.imagery.transfer import pull, push
 
 
@@ -134,3 +135,16 @@ def test_wrong_credentials_are_said_to_be_wrong(
 
     with pytest.raises(Forbidden, match="s3://imagery/x refuses these credentials"):
         push(folder, "s3://imagery/x")
+
+
+@pytest.mark.parametrize(
+    ("url", "variable"),
+    [
+        ("s3://bucket/x", "AWS_ACCESS_KEY_ID"),
+        ("gs://bucket/x", "GOOGLE_APPLICATION_CREDENTIALS"),
+        ("az://box/x", "AZURE_STORAGE_ACCOUNT_KEY"),
+    ],
+)
+def test_missing_credentials_are_told_with_what_to_set(url: str, variable: str) -> None:
+    with pytest.raises(Forbidden, match=rf"There are no credentials for {url}\. Set .*{variable}"), explained(url):
+        raise GenericError("Error performing PUT http://169.254.169.254/latest/api/token: no answer")

@@ -16,7 +16,15 @@ def load_dataset(kind: str, source: Path, image_dir: Path | None, report: Report
     _check(kind)
     if kind == "coco":
         return coco.read(source, report)
-    existing_folder(source)
+    dataset = _load_folder(kind, existing_folder(source), image_dir, report)
+    if not dataset.images:
+        found = "; ".join(example for _, finding in report for example in finding.examples[:1])
+        why = f" ({found})" if found else ""
+        raise InvalidInput(f"{source} gave no image as {kind.upper()}{why}. Check the format and the folders.")
+    return dataset
+
+
+def _load_folder(kind: str, source: Path, image_dir: Path | None, report: Report) -> coco.Dataset:
     if kind == "voc":
         return voc.read(source, report)
     if image_dir is None:

@@ -10,6 +10,7 @@ from resolute.domain.errors import ResoluteError
 from resolute.imagery.coco import Annotation, Dataset, number
 from resolute.imagery.files import list_images, write_atomic
 from resolute.imagery.formats.building import DatasetBuilder, usable
+from resolute.imagery.formats.texts import count_strays, lines_of
 from resolute.imagery.geometry import polygon_area, polygon_bounds
 from resolute.imagery.raster import image_size
 from resolute.imagery.report import Reason, Report
@@ -22,7 +23,8 @@ def read(folder: Path, image_dir: Path, report: Report) -> Dataset:
     """Label files in `folder` or `folder/labelTxt`; classes are numbered by name from 0."""
     labels = folder / _FOLDER if (folder / _FOLDER).is_dir() else folder
     images = list_images(image_dir)[0]
-    texts = {path.stem: _lines(labels / f"{path.stem}.txt") for path in images}
+    count_strays(labels, images, report)
+    texts = {path.stem: _lines(labels / f"{path.stem}.txt", report) for path in images}
     builder = DatasetBuilder()
     for name in sorted({line.split()[8] for lines in texts.values() for line in lines if len(line.split()) >= 9}):
         builder.add_category(name)
@@ -53,10 +55,8 @@ def write(dataset: Dataset, folder: Path, report: Report) -> None:
         write_atomic(folder / _FOLDER / f"{Path(image.file_name).stem}.txt", "".join(lines).encode())
 
 
-def _lines(path: Path) -> list[str]:
-    if not path.exists():
-        return []
-    lines = (line.strip() for line in path.read_text("utf-8").splitlines())
+def _lines(path: Path, report: Report) -> list[str]:
+    lines = (line.strip() for line in lines_of(path, report))
     return [line for line in lines if line and line.split(":")[0] not in _HEADERS]
 
 

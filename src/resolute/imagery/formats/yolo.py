@@ -8,6 +8,7 @@ from resolute.domain.errors import InvalidInput, ResoluteError
 from resolute.imagery.coco import Dataset
 from resolute.imagery.files import list_images, make_folder, write_atomic
 from resolute.imagery.formats.building import DatasetBuilder, usable
+from resolute.imagery.formats.texts import count_strays, lines_of
 from resolute.imagery.raster import image_size
 from resolute.imagery.report import Reason, Report
 
@@ -22,7 +23,9 @@ def read(folder: Path, image_dir: Path, report: Report) -> Dataset:
     builder = DatasetBuilder()
     for number, name in enumerate(names):
         builder.add_category(name, number)
-    for path in list_images(image_dir)[0]:
+    images = list_images(image_dir)[0]
+    count_strays(labels, images, report, but=(_NAMES,))
+    for path in images:
         try:
             width, height = image_size(path)
         except ResoluteError as problem:
@@ -30,7 +33,7 @@ def read(folder: Path, image_dir: Path, report: Report) -> Dataset:
             continue
         image_id = builder.add_image(path.name, width, height)
         text = labels / f"{path.stem}.txt"
-        for line_number, line in enumerate(text.read_text("utf-8").splitlines() if text.exists() else (), 1):
+        for line_number, line in enumerate(lines_of(text, report), 1):
             _add_line(builder, image_id, line, len(names), (width, height), f"{text.name}, line {line_number}", report)
     return builder.dataset
 
@@ -41,6 +44,9 @@ def write(dataset: Dataset, folder: Path, report: Report) -> None:
     names = [category.name for category in dataset.categories]
     labels = dataset.by_image()
     for image in dataset.images:
+        if image.width < 1 or image.height < 1:
+            report.add(Reason.WRONG_TYPE, f"{image.file_name}: its size is said to be {image.width} x {image.height}")
+            continue
         lines = []
         for a in labels[image.id]:
             if not usable(a) or a.category_id not in places:
@@ -85,11 +91,29 @@ def _add_line(
 
 def _class_names(folder: Path) -> list[str]:
     for home in (folder, folder.parent):
-        if (home / _NAMES).exists():
-            return [line.strip() for line in (home / _NAMES).read_text("utf-8").splitlines() if line.strip()]
-        if (home / _YAML).exists():
-            return _yaml_names(home / _YAML)
+        for path, reader in ((home / _NAMES, _listed_names), (home / _YAML, _yaml_names)):
+            if not path.exists():
+                continue
+            names = reader(path)
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise InvalidInput(f"{path} names the class {twice[0]!r} twice. Give each class a name of its own.")
+            return names
     raise InvalidInput(f"{folder} has neither {_NAMES} nor {_YAML}, so the classes have no names. Add one of them.")
+
+
+def _number_first(key: object) -> tuple[int, str]:
+    """YAML keys may be numbers or texts of numbers."""
+    return (int(str(key)), "") if str(key).isdecimal() else (1 << 31, str(key))
+
+
+def _listed_names(path: Path) -> list[str]:
+    try:
+        return [line.strip() for line in path.read_text("utf-8-sig").splitlines() if line.strip()]
+    except (UnicodeDecodeError, OSError) as problem:
+        raise InvalidInput(
+            f"{path} is no list of class names: {problem}. Write one name a line, in UTF-8."
+        ) from problem
 
 
 def _yaml_names(path: Path) -> list[str]:
@@ -98,10 +122,10 @@ def _yaml_names(path: Path) -> list[str]:
 
     try:
         names = (YAML(typ="safe").load(path) or {}).get("names")
-    except (YAMLError, AttributeError) as problem:
+    except (YAMLError, AttributeError, UnicodeDecodeError, OSError) as problem:
         raise InvalidInput(f"{path} is not a YOLO data file: {problem}.") from problem
     if isinstance(names, dict):
-        return [str(names[key]) for key in sorted(names)]
+        return [str(names[key]) for key in sorted(names, key=_number_first)]
     if isinstance(names, list):
         return [str(name) for name in names]
     raise InvalidInput(f"{path} has no list or table `names`. Add the class names there.")
