@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
+from multiprocessing.connection import wait as wait_for
+from threading import Thread
 from typing import Any, TypeVar
 
 from resolute.domain.errors import Unavailable
@@ -72,6 +74,15 @@ def _start() -> None:
     cv2.setNumThreads(1)
     # What was imported stays: the cycle collector need not walk over it again and again.
     gc.freeze()
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """A worker whose parent was killed would wait for its next task for ever."""
+    wait_for([parent])
+    os._exit(1)
 
 
 def _context(module: str) -> Any:
