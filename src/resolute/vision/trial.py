@@ -1,6 +1,8 @@
 """A detection training as a Trial: data, model, optimizer and metrics from hyperparameters. The Trainer runs it."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,8 @@ from resolute.vision.zoo.build import architecture, build_model, rebuild_options
 
 _log = logging.getLogger("resolute")
 _DTYPES = {"fp32": None, "bf16": torch.bfloat16, "fp16": torch.float16}
+_NEVER_REPLACE = ("single", "grid")
+"""Searchers for which a refused trial is one fewer, and not one more to try."""
 _HALVES = ("bf16", "fp16")
 Batch = tuple[list[torch.Tensor], list[dict[str, Any]]]
 
@@ -39,26 +43,22 @@ class DetectionTrial(Trial):
 
     def __init__(self, context: TrialContext) -> None:
         super().__init__(context)
-        try:
-            self._set_up(context)
-        except InvalidInput as problem:
-            if not context.run.is_on_cluster:
-                raise
-            context.run.invalid_hparams(str(problem))  # Another try would say the same; a search goes on without it.
+        with self._refusing(is_for_all=True):
+            self._prepare(context)
+        with self._refusing(is_for_all=False):
+            self._construct(context)
 
-    def _set_up(self, context: TrialContext) -> None:
+    def _prepare(self, context: TrialContext) -> None:
         self.settings = read_settings(context.get_hparams())
         self._check_place()
-        entry = architecture(self.settings.model)
-        self.has_masks = entry.has_masks
-        if self.settings.masks and not self.has_masks:
-            raise InvalidInput(f"masks is true, but {entry.name} finds boxes only. Use maskrcnn_resnet50_fpn.")
-        if self.has_masks and self.settings.tile_size:
-            raise InvalidInput("tile_size does not cut masks. Tile first with `resolute data tile`, which does.")
-        self._check_batch(entry.smallest_batch)
+        self._entry = architecture(self.settings.model)
+        self.has_masks = self._entry.has_masks
         self.splits = open_splits(self.settings, with_masks=self.has_masks, seed=context.run.seed)
         self._set_precision()
         self._tell()
+
+    def _construct(self, context: TrialContext) -> None:
+        self._check_model()
         self.training = self._training_samples()
         self.model = self._build()
         self.wrapped = context.wrap_model(self._trained(), channels_last=self.settings.channels_last)
@@ -72,6 +72,22 @@ class DetectionTrial(Trial):
         self._pace = context.wrap_reducer(Pace(), "images_per_second", for_validation=False)
         self._augment = self._device_augmentation()
         self._evaluated_at: int | None = None
+
+    @contextmanager
+    def _refusing(self, *, is_for_all: bool) -> Iterator[None]:
+        """In an experiment, what cannot be trained is told as such: another try would say the same.
+
+        `is_for_all`: it would meet every trial. A search that replaces refused trials would then never end, so there
+        it stays a failure.
+        """
+        try:
+            yield
+        except InvalidInput as problem:
+            run = self.context.run
+            replaces = (run.config.get("searcher") or {}).get("name", "single") not in _NEVER_REPLACE
+            if not run.is_on_cluster or (is_for_all and replaces):
+                raise
+            run.invalid_hparams(str(problem))
 
     # ------------------------------------------------------------------------------------------------- the trial
 
@@ -223,7 +239,12 @@ class DetectionTrial(Trial):
         size = self.context.get_global_batch_size()
         return to_batches(length, batches_per_epoch=max(len(self.training) // size, 1), global_batch_size=size)
 
-    def _check_batch(self, smallest: int) -> None:
+    def _check_model(self) -> None:
+        settings, name, smallest = self.settings, self._entry.name, self._entry.smallest_batch
+        if settings.masks and not self.has_masks:
+            raise InvalidInput(f"masks is true, but {name} finds boxes only. Use maskrcnn_resnet50_fpn.")
+        if self.has_masks and settings.tile_size:
+            raise InvalidInput("tile_size does not cut masks. Tile first with `resolute data tile`, which does.")
         size, slots = self.context.get_global_batch_size(), self.context.distributed.size
         if size // slots < smallest:
             raise InvalidInput(

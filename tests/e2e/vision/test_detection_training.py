@@ -167,9 +167,9 @@ def test_a_registered_dataset_is_trained_on_and_linked(live_master: Any, tiles: 
     assert read_record(folder).dataset == reference
 
 
-def test_a_training_without_data_fails_with_a_sentence(live_master: Any, tmp_path: Path) -> None:
+def test_a_training_without_data_fails_once_with_a_sentence(live_master: Any, tmp_path: Path) -> None:
     (tmp_path / "readme.txt").write_text("The entrypoint needs no code.\n")
-    config = {**CONFIG, "entrypoint": "python3 -m resolute.vision.train", "max_restarts": 0}
+    config = {**CONFIG, "entrypoint": "python3 -m resolute.vision.train", "max_restarts": 5}
 
     experiment = live_master.create(json.dumps(config), tmp_path)
     state = live_master.wait(experiment, timeout_s=120)
@@ -177,5 +177,6 @@ def test_a_training_without_data_fails_with_a_sentence(live_master: Any, tmp_pat
     (trial,) = live_master.call("GET", f"/api/v1/experiments/{experiment}/trials")["trials"]
     log = live_master.http.get(f"{live_master.url}/api/v1/trials/{trial['id']}/logs").text
     assert state == "STATE_ERROR"
-    assert "ERROR: There is no data_dir" in log
+    assert trial.get("restarts", 0) == 0
+    assert "ERROR: Invalid hyperparameters: There is no data_dir" in log
     assert "Traceback" not in log

@@ -122,6 +122,22 @@ def test_hyperparameters_that_cannot_be_built_are_told_to_the_master_too(
     assert "Invalid hyperparameters: Model ssd300_vgg16" in caplog.text
 
 
+@pytest.mark.parametrize(("searcher", "code"), [("single", 0), ("grid", 0), ("random", 1), ("adaptive_asha", 1)])
+def test_data_that_no_trial_can_have_fails_a_search_that_would_replace_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, searcher: str, code: int
+) -> None:
+    hparams = '{"backend": "local", "global_batch_size": 2}'
+    config = {"searcher": {"name": searcher, "metric": "mAP", "max_length": {"batches": 5}}}
+    with FakeMaster() as master:
+        for name, value in master.env(tmp_path, config=config, DET_HPARAMS=hparams).items():
+            monkeypatch.setenv(name, value)
+
+        ended = main([])
+
+    assert ended == code
+    assert any(path.endswith("/early_exit") for path in master.paths()) is (code == 0)
+
+
 def test_on_its_own_a_training_that_diverges_ends_with_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
