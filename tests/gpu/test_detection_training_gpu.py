@@ -514,6 +514,25 @@ def test_a_training_learns_and_sliced_inference_finds_what_the_cpu_finds(tmp_pat
     assert_found(ours, theirs)
 
 
+def test_two_stages_find_on_the_device_what_they_find_on_the_cpu(tmp_path: Path) -> None:
+    """There pictures of one size are looked at together, here one by one."""
+    if not HAS_GPU:
+        return
+    calm = {"lr": 0.01, "warmup": "linear", "warmup_iters": 50, "clip_gradients": 10.0, "data_augmentation": "none"}
+    fit(tmp_path / "run", 300, **{**TWO_STAGES, **calm}, lr_scheduler="cosine")
+    pictures = [image.permute(1, 2, 0).numpy() for image in batch_of(8)[0]]
+
+    ours, theirs = (
+        load_detector(checkpoint_of(tmp_path / "run"), device=device).detect(pictures, score_threshold=0.4)
+        for device in (DEVICE, "cpu")
+    )
+
+    assert sum(int((found.scores > 0.45).sum()) for found in theirs) >= 5
+    for one, other in zip(ours, theirs, strict=True):
+        assert_found(other, one)
+        assert_found(one, other)
+
+
 def scene_of(count: int, side: int = 96) -> np.ndarray:
     """Pictures of the training side by side."""
     images, _ = batch_of(count, side)
