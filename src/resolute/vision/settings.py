@@ -216,6 +216,10 @@ def _check(settings: DetectionSettings) -> None:
     ):
         if getattr(settings, name) < 0:
             raise InvalidInput(f"The hyperparameter {name} is {getattr(settings, name)}; it cannot be below 0.")
+    if settings.sync_bn and settings.norm == "frozen":
+        raise InvalidInput(
+            "sync_bn is true, but norm is frozen: frozen statistics are not shared. Leave one of them out."
+        )
     if settings.tile_size is not None and settings.tile_size < SMALLEST_SIDE:
         raise InvalidInput(f"tile_size is {settings.tile_size}; use at least {SMALLEST_SIDE} pixels.")
     if settings.tile_size is not None and settings.backend not in ("local",):

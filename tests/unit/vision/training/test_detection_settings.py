@@ -73,6 +73,8 @@ def test_what_the_model_is_built_with_is_what_was_given() -> None:
         ({"tile_size": 16}, "use at least 32"),
         ({"tile_size": 300, "backend": "aws"}, "needs backend local"),
         ({"norm": "group"}, "use one of batch, frozen, sync"),
+        ({"norm": "frozen", "sync_bn": True}, "frozen statistics are not shared"),
+        ({"bad_batches": -1}, "bad_batches is -1; it cannot be below 0"),
     ],
 )
 def test_hyperparameters_that_cannot_work_are_refused_with_a_sentence(hparams: dict[str, Any], sentence: str) -> None:
