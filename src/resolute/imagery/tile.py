@@ -88,7 +88,7 @@ def tile_set(job: TileJob, on_progress: Progress = lambda _: None) -> TileResult
         on_progress(1)
     ordered = [parts[index] for index in range(len(tasks))]
     with paused_collector():
-        dataset = assemble(source, ordered, job.encoding.suffix, job.keeps_negatives)
+        dataset = assemble(source, ordered, job.encoding.suffix)
     coco.write(dataset, job.output_dir / labels_name)
     return TileResult(
         images_dir,
@@ -150,6 +150,7 @@ def _tasks(
                 overlap_ratio=job.overlap_ratio,
                 min_area_ratio=job.min_area_ratio,
                 writes_negatives=job.keeps_negatives or job.is_parity,
+                lists_negatives=job.keeps_negatives,
                 encoding=job.encoding,
                 options=job.options,
                 is_parity=job.is_parity,

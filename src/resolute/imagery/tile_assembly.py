@@ -5,21 +5,18 @@ from resolute.imagery.grid import tile_name
 from resolute.imagery.tile_image import TiledImage
 
 
-def assemble(source: Dataset, parts: list[TiledImage], suffix: str, keeps_negatives: bool) -> Dataset:
+def assemble(source: Dataset, parts: list[TiledImage], suffix: str) -> Dataset:
     """Tiles in the order of their images, row by row; ids from 1, negatives that are left out take none."""
     result = Dataset(categories=source.categories)
     for part in parts:
-        ids = _add_images(result, part, suffix, keeps_negatives)
+        ids = _add_images(result, part, suffix)
         _add_annotations(result, part, ids)
     return result
 
 
-def _add_images(result: Dataset, part: TiledImage, suffix: str, keeps_negatives: bool) -> dict[int, int]:
-    occupied = set() if part.labels is None else set(part.labels.tile.tolist())
+def _add_images(result: Dataset, part: TiledImage, suffix: str) -> dict[int, int]:
     ids: dict[int, int] = {}
-    for place, window in enumerate(part.windows):
-        if not keeps_negatives and place not in occupied:
-            continue
+    for place, window in part.windows.items():
         ids[place] = len(result.images) + 1
         name = tile_name(part.stem, window, suffix)
         result.images.append(Image(height=window.height, width=window.width, id=ids[place], file_name=name))

@@ -34,6 +34,7 @@ class ImageTask:
     overlap_ratio: float
     min_area_ratio: float
     writes_negatives: bool
+    lists_negatives: bool
     encoding: Encoding
     options: RenderOptions
     is_parity: bool
@@ -43,10 +44,14 @@ class ImageTask:
 
 @dataclass
 class TiledImage:
-    """Windows of the tiles of this part in order, and the labels in them. `labels.tile` counts within this part."""
+    """Windows of the tiles to be listed, in order, and the labels in them.
+
+    Keys of `windows`, and `labels.tile`, are places within this part. Where negatives are not listed, what comes back
+    follows the labels: an image of a hundred gigapixels has millions of tiles.
+    """
 
     stem: str
-    windows: list[Window] = field(default_factory=list)
+    windows: dict[int, Window] = field(default_factory=dict)
     labels: TileLabels | None = None
     categories: list[int] = field(default_factory=list)
     crowds: list[int] = field(default_factory=list)
@@ -80,12 +85,12 @@ def _tile(raster: Raster, task: ImageTask, result: TiledImage) -> None:
     rows = len(grid.rows) * part // parts, len(grid.rows) * (part + 1) // parts
     labels, kept = _labels(task, grid, rows, result.report)
     first = rows[0] * len(grid.columns)
-    result.windows = [grid.window(row, column) for row in range(*rows) for column in range(len(grid.columns))]
+    windows = [grid.window(row, column) for row in range(*rows) for column in range(len(grid.columns))]
     result.labels = TileLabels(labels.tile - first, labels.label, labels.boxes, labels.areas, labels.too_small)
-    _describe(task, kept, result)
-    occupied = set(result.labels.tile.tolist())
-    chosen = [i for i in range(len(result.windows)) if task.writes_negatives or i in occupied]
-    _write_tiles(raster, task, [result.windows[i] for i in chosen], result)
+    _describe(task, kept, windows, result)
+    occupied = sorted(set(result.labels.tile.tolist()))
+    result.windows = {i: windows[i] for i in (range(len(windows)) if task.lists_negatives else occupied)}
+    _write_tiles(raster, task, windows if task.writes_negatives else [windows[i] for i in occupied], result)
 
 
 def _labels(task: ImageTask, grid: Grid, rows: tuple[int, int], report: Report) -> tuple[TileLabels, list[Annotation]]:
@@ -131,7 +136,7 @@ def _usable(task: ImageTask, grid: Grid, report: Report) -> tuple[Boxes, list[An
     return fitted[good], [sound[row] for row in good.tolist()]
 
 
-def _describe(task: ImageTask, kept: list[Annotation], result: TiledImage) -> None:
+def _describe(task: ImageTask, kept: list[Annotation], windows: list[Window], result: TiledImage) -> None:
     assert result.labels is not None
     owners = [kept[row] for row in result.labels.label.tolist()]
     result.categories = [owner.category_id for owner in owners]
@@ -140,7 +145,7 @@ def _describe(task: ImageTask, kept: list[Annotation], result: TiledImage) -> No
     if task.part[0] == 0:
         result.report.add(Reason.RLE_LEFT_OUT, task.path.name, count=runs)
     if task.is_parity or any(map(has_polygons, kept)):
-        cut = cut_masks(owners, result.labels, result.windows, task.min_area_ratio, is_parity=task.is_parity)
+        cut = cut_masks(owners, result.labels, windows, task.min_area_ratio, is_parity=task.is_parity)
         result.report.add(Reason.BELOW_AREA_RATIO, task.path.name, count=len(owners) - len(cut.rows))
         result.masks, result.labels, chosen = cut.masks, cut.labels, cut.rows
         result.categories = [result.categories[row] for row in chosen]

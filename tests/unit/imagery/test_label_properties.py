@@ -145,9 +145,11 @@ def test_assembled_labels_point_at_their_tiles(given_boxes: list[list[int]], kee
     grid = Grid(WIDTH, HEIGHT, 50, 0.2)
     labels = assign(as_boxes([(x, y, x + w, y + h) for x, y, w, h in given_boxes]), grid, 0.1)
     count = len(labels.tile)
-    part = TiledImage("a", windows=grid.windows(), labels=labels, categories=[0] * count, crowds=[0] * count)
+    listed = range(len(grid)) if keeps_negatives else sorted(set(labels.tile.tolist()))
+    windows = {place: grid.windows()[place] for place in listed}
+    part = TiledImage("a", windows=windows, labels=labels, categories=[0] * count, crowds=[0] * count)
 
-    made = assemble(Dataset(), [part, part], ".png", keeps_negatives)
+    made = assemble(Dataset(), [part, part], ".png")
 
     assert [image.id for image in made.images] == list(range(1, len(made.images) + 1))
     assert len(made.images) == 2 * (len(grid) if keeps_negatives else len(set(labels.tile.tolist())))
@@ -156,7 +158,7 @@ def test_assembled_labels_point_at_their_tiles(given_boxes: list[list[int]], kee
 
 
 def test_an_image_that_could_not_be_read_adds_nothing_to_the_set() -> None:
-    made = assemble(Dataset(), [TiledImage("broken")], ".png", True)
+    made = assemble(Dataset(), [TiledImage("broken")], ".png")
 
     assert made == Dataset()
 
