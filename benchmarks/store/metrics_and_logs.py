@@ -20,8 +20,9 @@ from resolute.domain.metric import TRAINING, MetricReport
 from resolute.domain.trial import Trial, TrialState
 from resolute.engine.ports import ExperimentQuery, LogQuery, PageRequest, Transaction, TrialQuery
 from resolute.store.db import DatabaseStore, open_store, tables
+from resolute.store.db.metric_outlines import add_chunk
 from resolute.store.logs import FileLogs
-from resolute.store.metrics.chunk import Chunk, NumberColumn, encode
+from resolute.store.metrics.chunk import Chunk, NumberColumn
 
 NOW = datetime.now(UTC)
 NEWEST = ExperimentQuery(sort_by="id", descending=True, page=PageRequest(limit=100))
@@ -158,13 +159,13 @@ def place_long_series(store: DatabaseStore) -> None:
     values = np.cumsum(np.random.default_rng(0).standard_normal(LONG_SERIES))
     size = 100_000
     append(store, [one_point(-1, 0.0)])
-    with store._database.writer.begin() as connection:
+    with store._database.writer.transaction() as connection:
         for start in range(0, LONG_SERIES, size):
             steps = np.arange(start, start + size)
             chunk = Chunk(steps + 2, steps, steps * 1000, {"loss": NumberColumn(values[start : start + size])})
             row = {"trial_id": 1, "run_id": 1, "group": TRAINING, "first_steps": start, "last_steps": start + size - 1}
             ids = {"first_id": start + 2, "last_id": start + size + 1}
-            connection.execute(tables.metric_chunks.insert(), {**row, **ids, "count": size, "payload": encode(chunk)})
+            add_chunk(connection, {**row, **ids}, chunk)
         grown = {"last_steps": LONG_SERIES - 1, "last_id": LONG_SERIES + 1, "count": LONG_SERIES + 1}
         connection.execute(tables.metric_heads.update(), grown)
 

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, select
 
 from resolute.store.db import tables
-from resolute.store.metrics.chunk import decode, encode, join
+from resolute.store.db.metric_outlines import add_chunk
+from resolute.store.metrics.chunk import decode, join
 from resolute.store.metrics.supersede import Head
 
 SMALL = 64
@@ -61,17 +62,13 @@ def _replace(connection: Connection, head: Head, rows: Sequence[Any]) -> None:
     payloads = connection.execute(select(_chunks.payload).where(_chunks.id.in_(ids))).scalars().all()
     joined = join([decode(payload) for payload in payloads])
     connection.execute(delete(tables.metric_chunks).where(_chunks.id.in_(ids)))
-    connection.execute(
-        insert(tables.metric_chunks),
-        {
-            "trial_id": head.trial_id,
-            "run_id": head.run_id,
-            "group": head.group,
-            "first_steps": min(row.first_steps for row in rows),
-            "last_steps": max(row.last_steps for row in rows),
-            "count": len(joined),
-            "first_id": min(row.first_id for row in rows),
-            "last_id": max(row.last_id for row in rows),
-            "payload": encode(joined),
-        },
-    )
+    row = {
+        "trial_id": head.trial_id,
+        "run_id": head.run_id,
+        "group": head.group,
+        "first_steps": min(row.first_steps for row in rows),
+        "last_steps": max(row.last_steps for row in rows),
+        "first_id": min(row.first_id for row in rows),
+        "last_id": max(row.last_id for row in rows),
+    }
+    add_chunk(connection, row, joined)

@@ -8,13 +8,14 @@ from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from resolute.domain.metric import VALIDATION, MetricReport
 from resolute.store.db import tables
 from resolute.store.db.metric_compaction import SMALL, compact_if_due
+from resolute.store.db.metric_outlines import add_chunk, change_chunk
 from resolute.store.db.upsert import add_statistics, upsert
-from resolute.store.metrics.chunk import Chunk, Entry, before, build, decode, encode, entries, entry_of
+from resolute.store.metrics.chunk import Chunk, Entry, before, build, decode, entries, entry_of
 from resolute.store.metrics.summary import Statistics, finite, joined, of_chunk
 from resolute.store.metrics.supersede import Head, cutoffs
 
@@ -24,7 +25,6 @@ _HEAD_NAMES = [field.name for field in fields(Head)]
 _HEADS_OF = select(*(_heads[name] for name in _HEAD_NAMES)).where(
     _heads.trial_id.in_(bindparam("trial_ids", expanding=True))
 )
-_INSERT_CHUNK = insert(tables.metric_chunks)
 _STATISTICS = [field.name for field in fields(Statistics)]
 _Key = tuple[int, int, str]
 
@@ -101,29 +101,22 @@ class _Batch:
             merged = [_merged(entry, waiting.pop(entry.steps, None)) for entry in stored]
             news = [addition for _, addition in merged if addition is not None]
             if news:
-                payload = encode(build([entry for entry, _ in merged]))
-                self._connection.execute(
-                    update(tables.metric_chunks).where(_chunks.id == chunk_id).values(payload=payload)
-                )
+                change_chunk(self._connection, chunk_id, build([entry for entry, _ in merged]))
                 added += news
         return sorted(waiting.values(), key=lambda row: row.steps), added
 
     def _insert(self, rows: list[Entry]) -> Chunk:
         chunk = build(rows)
-        self._connection.execute(
-            _INSERT_CHUNK,
-            {
-                "trial_id": self._trial_id,
-                "run_id": self._run_id,
-                "group": self._group,
-                "first_steps": rows[0].steps,
-                "last_steps": rows[-1].steps,
-                "count": len(rows),
-                "first_id": min(row.id for row in rows),
-                "last_id": max(row.id for row in rows),
-                "payload": encode(chunk),
-            },
-        )
+        row = {
+            "trial_id": self._trial_id,
+            "run_id": self._run_id,
+            "group": self._group,
+            "first_steps": rows[0].steps,
+            "last_steps": rows[-1].steps,
+            "first_id": min(row.id for row in rows),
+            "last_id": max(row.id for row in rows),
+        }
+        add_chunk(self._connection, row, chunk)
         return chunk
 
     def _save_head(self, head: Head | None, fresh: list[Entry], *, is_changed: bool) -> None:

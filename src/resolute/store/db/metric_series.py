@@ -1,6 +1,6 @@
 """Loads the points of a series from its chunks, and keeps what it loaded for the next asker."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,18 +22,19 @@ FEW = 2000
 """Reports of a trial and group up to which its chunks are read together with those of others."""
 
 
-def load_series(connection: Connection, key: Key, cache: SeriesCache | None) -> Points:
+def load_series(connection: Connection, key: Key, heads: Sequence[Head], cache: SeriesCache | None) -> Points:
     """All live points, ascending by step."""
-    trial_id, group, _ = key
-    heads = [head for head in heads_of(connection, [trial_id]) if head.group == group]
     return _points(connection, key, heads, cache) if heads else Points()
 
 
 def load_many(
-    connection: Connection, trial_ids: Sequence[int], group: str, names: Sequence[str], cache: SeriesCache | None
+    connection: Connection,
+    heads: Mapping[int, Sequence[Head]],
+    group: str,
+    names: Sequence[str],
+    cache: SeriesCache | None,
 ) -> dict[Key, Points]:
     """The same metrics of many trials. Short series that are not known yet are read by one statement."""
-    heads = group_heads(connection, trial_ids, group)
     missing = [
         trial_id
         for trial_id, own in heads.items()
@@ -84,7 +85,7 @@ def _points(
         return _loaded(connection, key, heads, rows).points
     with cache.loading(key):
         known = cache.get(key)
-        if known is None or not _extended(connection, key, heads, known):
+        if not isinstance(known, Cached) or not _extended(connection, key, heads, known):
             known = _loaded(connection, key, heads, rows)
         cache.put(key, known)
         return known.points

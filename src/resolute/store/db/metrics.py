@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, func, select
@@ -10,7 +11,8 @@ from resolute.domain.metric import VALIDATION, Highlights, MetricReport, MetricS
 from resolute.store.db import tables
 from resolute.store.db.metric_highlights import short_highlights
 from resolute.store.db.metric_ingest import append_reports, heads_of, searcher_metric_of
-from resolute.store.db.metric_series import load_many, load_series
+from resolute.store.db.metric_outlines import Window, is_long, long_series
+from resolute.store.db.metric_series import group_heads, load_many, load_series
 from resolute.store.db.paging import batched
 from resolute.store.metrics.chunk import decode, entries, entry_at, report_of
 from resolute.store.metrics.series import SeriesCache
@@ -115,7 +117,11 @@ class MetricTable:
     ) -> Series:
         """`since_steps` is exclusive, `until_steps` inclusive."""
         key = (trial_id, group, name)
-        points = load_series(self._connection, key, self._cache)
+        heads = group_heads(self._connection, [trial_id], group).get(trial_id, [])
+        if is_long(heads):
+            window = Window(max_points=max_points, since=since_steps, until=until_steps)
+            return long_series(self._connection, key, heads, self._cache, window)
+        points = load_series(self._connection, key, heads, self._cache)
         return points.thinned(key, max_points=max_points, since=since_steps, until=until_steps)
 
     def series_of(
@@ -127,14 +133,18 @@ class MetricTable:
         max_points: int = 1000,
         since_steps: int | None = None,
     ) -> list[Series]:
-        found = load_many(self._connection, trial_ids, group, names, self._cache)
-        keys = [(trial_id, group, name) for trial_id in trial_ids for name in names]
-        thinned = (
-            found[key].thinned(key, max_points=max_points, since=since_steps, until=None)
-            for key in keys
-            if key in found
-        )
-        return [series for series in thinned if series.steps]
+        heads = group_heads(self._connection, trial_ids, group)
+        short = {trial_id: own for trial_id, own in heads.items() if not is_long(own)}
+        points = load_many(self._connection, short, group, names, self._cache)
+        window = Window(max_points=max_points, since=since_steps)
+        found: list[Series] = []
+        for trial_id, name in product((trial_id for trial_id in trial_ids if trial_id in heads), names):
+            key = (trial_id, group, name)
+            if trial_id in short:
+                found.append(points[key].thinned(key, max_points=max_points, since=since_steps, until=None))
+            else:
+                found.append(long_series(self._connection, key, heads[trial_id], self._cache, window))
+        return [series for series in found if series.steps]
 
     def highlights(self, trial_ids: Sequence[int], name: str, *, smaller_is_better: bool) -> dict[int, Highlights]:
         found, long = short_highlights(

@@ -308,6 +308,21 @@ metric_chunks = Table(
     sqlite_autoincrement=True,
 )
 
+# Few points of each metric in a large chunk, so that a long series is drawn without reading all of it.
+metric_outlines = Table(
+    "metric_outlines",
+    metadata,
+    Column(
+        "chunk_id",
+        BigInteger,
+        ForeignKey("metric_chunks.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    Column("name", Text, primary_key=True),
+    Column("outline", LargeBinary, nullable=False),
+)
+
 # One row per (trial, group, run): where the next report is expected, and from which step it replaces older runs.
 metric_heads = Table(
     "metric_heads",

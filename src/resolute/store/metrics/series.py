@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resolute.domain.metric import Series
+from resolute.store.metrics.outline import Outline
 from resolute.store.metrics.thinning import thin
 
 _BYTES_PER_POINT = 24
+_BYTES_PER_OUTLINE = 500
+"""What Python itself takes for the three columns."""
 CACHE_BYTES = 512 * 1024 * 1024
-"""Two series of ten million points. Filled only by what is looked at."""
+"""Filled only by what is looked at."""
 N = TypeVar("N", bound=np.generic)
 Key = tuple[int, str, str]
 Structure = tuple[tuple[int, ...], ...]
@@ -64,22 +67,39 @@ class Points:
         end = length if until is None else max(start, int(np.searchsorted(steps, until, side="right")))
         odd = np.concatenate(self._odd) if self._odd else np.empty(0, dtype=np.int64)
         odd = odd[(odd >= start) & (odd < end)] - start
-        kept = thin(self._values[start:end], max_points, odd) + start
-        trial_id, group, name = key
-        return Series(
-            trial_id=trial_id,
-            group=group,
-            name=name,
-            steps=steps[kept].tolist(),
-            values=self._values[kept].tolist(),
-            times=(self._times[kept] / 1e6).tolist(),
-            total_points=end - start,
+        part = slice(start, end)
+        return series_from(
+            key, steps[part], self._times[part], self._values[part], max_points=max_points, total=end - start, odd=odd
         )
 
     def _grow(self, capacity: int) -> None:
         self._steps = _enlarged(self._steps, capacity)
         self._times = _enlarged(self._times, capacity)
         self._values = _enlarged(self._values, capacity)
+
+
+def series_from(
+    key: Key,
+    steps: NDArray[np.int64],
+    times_us: NDArray[np.int64],
+    values: NDArray[np.float64],
+    *,
+    max_points: int,
+    total: int,
+    odd: NDArray[np.int64] | None = None,
+) -> Series:
+    """Thinned to `max_points`. `odd`: the positions of NaN and Inf, where they are known."""
+    kept = thin(values, max_points, odd)
+    trial_id, group, name = key
+    return Series(
+        trial_id=trial_id,
+        group=group,
+        name=name,
+        steps=steps[kept].tolist(),
+        values=values[kept].tolist(),
+        times=(times_us[kept] / 1e6).tolist(),
+        total_points=total,
+    )
 
 
 def _enlarged(array: NDArray[N], capacity: int) -> NDArray[N]:
@@ -98,13 +118,33 @@ class Cached:
     last_chunk: int = 0
     last_id: int = 0
 
+    @property
+    def nbytes(self) -> int:
+        return self.points.nbytes
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineEntry:
+    """Outlines of the chunks of a long series, by the chunks' ids. Replaced as a whole, never changed."""
+
+    revisions: tuple[tuple[int, int], ...]
+    """(run, revision) of its heads: a higher one says that a chunk was changed in place."""
+    outlines: dict[int, Outline]
+
+    @property
+    def nbytes(self) -> int:
+        return sum(_BYTES_PER_OUTLINE + outline.nbytes for outline in self.outlines.values())
+
+
+Entry = Cached | OutlineEntry
+
 
 class SeriesCache:
     """The series looked at last, within a budget of bytes. Thread-safe."""
 
     def __init__(self, budget: int = CACHE_BYTES) -> None:
         self._budget = budget
-        self._entries: OrderedDict[Key, Cached] = OrderedDict()
+        self._entries: OrderedDict[Key, Entry] = OrderedDict()
         self._sizes: dict[Key, int] = {}
         """Bytes of each entry when it was last put; entries grow in place."""
         self._size = 0
@@ -115,20 +155,21 @@ class SeriesCache:
         """To be held while `key` is loaded or extended, so that two askers do not load it twice."""
         return self._loading[hash(key) % len(self._loading)]
 
-    def get(self, key: Key) -> Cached | None:
+    def get(self, key: Key) -> Entry | None:
         with self._guard:
             entry = self._entries.get(key)
             if entry is not None:
                 self._entries.move_to_end(key)
             return entry
 
-    def put(self, key: Key, entry: Cached) -> None:
+    def put(self, key: Key, entry: Entry) -> None:
         """Keep it, and let go of the ones not looked at for longest."""
         with self._guard:
             self._entries[key] = entry
             self._entries.move_to_end(key)
-            self._size += entry.points.nbytes - self._sizes.get(key, 0)
-            self._sizes[key] = entry.points.nbytes
+            size = entry.nbytes
+            self._size += size - self._sizes.get(key, 0)
+            self._sizes[key] = size
             while self._size > self._budget:
                 oldest, _ = self._entries.popitem(last=False)
                 self._size -= self._sizes.pop(oldest)
