@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     BeforeValidator,
+    ConfigDict,
     Discriminator,
     Field,
     RootModel,
@@ -194,6 +195,8 @@ def _explicit(value: Any) -> Any:
 class Group(RootModel[dict[str, "Hyperparameter"]]):
     """A map of parameters, by name."""
 
+    model_config = ConfigDict(defer_build=True)
+
 
 Leaf: TypeAlias = Const | Int | Double | Log | Categorical
 Hyperparameter = Annotated[
@@ -242,10 +245,6 @@ class Hyperparameters(Group):
             for other, values in (leaf.when or {}).items():
                 _check_condition(leaves, name, other, values)
         return self
-
-
-Group.model_rebuild()
-Hyperparameters.model_rebuild()
 
 
 def _leaves(group: dict[str, Any], prefix: Path) -> Iterator[tuple[Path, Leaf]]:
