@@ -14,9 +14,11 @@ from typing import Any, TypeVar
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from pydantic.warnings import UnsupportedFieldAttributeWarning
-from starlette.routing import compile_path
+from starlette.routing import Match, compile_path
+from starlette.types import Scope
 
 _COMPLETING = threading.RLock()
+_PATTERN = frozenset({"path_regex", "path_format", "param_convertors"})
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
@@ -70,21 +72,30 @@ class Resource:
 
 
 class LazyRoute(APIRoute):
-    """Knows enough to be matched; whatever else is asked of it makes it a whole route."""
+    """Knows how its path begins; its pattern, and then all the rest, are made when somebody asks."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         self.path = path
         self.endpoint = endpoint
         self.name = options.get("name") or endpoint.__name__
         self.methods = set(options["methods"])
-        self.path_regex, self.path_format, self.param_convertors = compile_path(path)
+        self._begins, *parameters = path.split("{", 1)
+        self._is_fixed = not parameters
         self._options = options
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Rules out nearly every route without a pattern. The app is not mounted below another."""
+        path: str = scope["path"]
+        if path != self.path if self._is_fixed else not path.startswith(self._begins):
+            return Match.NONE, {}
+        return super().matches(scope)
 
     def __getattr__(self, name: str) -> Any:
         """Called for attributes that are not there yet, or never will be."""
         with _COMPLETING:
-            options = self.__dict__.pop("_options", None)
-            if options is not None:
+            if name in _PATTERN:
+                self.path_regex, self.path_format, self.param_convertors = compile_path(self.path)
+            elif (options := self.__dict__.pop("_options", None)) is not None:
                 self._complete(options)
         if name not in self.__dict__:
             raise AttributeError(f"The route {self.__dict__.get('path')} has no {name!r}.")

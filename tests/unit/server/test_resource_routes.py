@@ -74,6 +74,19 @@ def test_nothing_is_analysed_before_a_request(app: FastAPI) -> None:
     assert not any(is_whole(route) for route in lazy(app).values())
 
 
+def test_patterns_are_made_for_paths_that_begin_alike_only(app: FastAPI) -> None:
+    TestClient(app).get("/ships")
+    TestClient(app).get("/boats/Argo")
+
+    assert [name for name, route in lazy(app).items() if "path_regex" in vars(route)] == ["get_ships"]
+
+
+def test_paths_that_nobody_declared_are_not_found(app: FastAPI) -> None:
+    client = TestClient(app)
+
+    assert {client.get(path).status_code for path in ("/", "/shi", "/ships/a/b", "/ships/Argo/log/1")} == {404}
+
+
 def test_a_request_completes_the_route_it_meets_and_no_other(app: FastAPI) -> None:
     answer = TestClient(app).get("/ships", params={"atMost": 7})
 
