@@ -25,10 +25,11 @@ def main() -> None:
     tasks = [task for task in (*synthetic.tasks(), *tables.tasks()) if not options.tasks or task.name in options.tasks]
     budget = options.trials * MAX_EPOCHS
     archive = Archive(options.results, budget=budget, workers=options.workers)
+    repeats = range(options.first, options.first + options.repeats)
     for name in options.again or ():
         archive.forget(name)
     for name, entry in field.items():
-        _run(archive, name, entry, tasks, repeats=options.repeats, budget=budget, workers=options.workers)
+        _run(archive, name, entry, tasks, repeats=repeats, budget=budget, workers=options.workers)
     results = {task.name: {name: _races(archive, name, task) for name in field} for task in tasks}
     print(f"\n{_machine()}; {len(tasks)} tasks, {budget} epochs, {options.workers} workers\n")
     print(report.summarise(tasks, results, budget))
@@ -37,17 +38,17 @@ def main() -> None:
 
 
 def _run(
-    archive: Archive, name: str, entry: Entry, tasks: list[Task], *, repeats: int, budget: int, workers: int
+    archive: Archive, name: str, entry: Entry, tasks: list[Task], *, repeats: range, budget: int, workers: int
 ) -> None:
     """Repeat by repeat, so that a contestant that is stopped half-way has been seen on every task."""
     done = archive.races(name)
-    for repeat in range(repeats):
+    for repeat in repeats:
         for task in tasks:
             if (task.name, repeat) in done:
                 continue
             result = race(entry(task, repeat, workers), task, repeat=repeat, budget=budget, workers=workers)
             archive.add(name, task.name, repeat, result)
-        print(f"{name}: repeat {repeat + 1} of {repeats}", file=sys.stderr, flush=True)
+        print(f"{name}: repeat {repeat}, up to {repeats[-1]}", file=sys.stderr, flush=True)
 
 
 def _races(archive: Archive, name: str, task: Task) -> report.Races:
@@ -57,6 +58,9 @@ def _races(archive: Archive, name: str, task: Task) -> report.Races:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=30)
+    parser.add_argument(
+        "--first", type=int, default=0, help="first repeat; use 100 or more, and another folder, while developing"
+    )
     parser.add_argument("--trials", type=int, default=40, help="budget, in trainings of full length")
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--only", nargs="*", help="names of contestants, in the order to race them")

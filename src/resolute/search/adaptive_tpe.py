@@ -1,9 +1,9 @@
-"""`adaptive_tpe`: halving that stops trials early, and a model of all trials so far that chooses the next.
+"""`adaptive_tpe`: trials that are stopped early, and a model of all trials so far that chooses the next.
 
-Candidates are drawn near the best points; a Gaussian process that has learnt from every trial, at whatever length it
-stopped (`outlook`), judges them. Because chosen trials get better and better, a newcomer at a rung is compared with the
-newest there, and never more than their share go on. Between rungs, a trial is stopped as soon as even the largest
-improvement seen from there on would not carry it past the next rung.
+Where trials report often enough for curves to have shapes, and for one objective, `prospects` says where each will
+end, who is stopped, and what is tried next. Otherwise rungs decide: results at several lengths (`outlook`) teach the
+model, a newcomer at a rung is compared with the newest there, never more than their share go on, and between rungs a
+trial is stopped when even the largest improvement seen from there on would not carry it past the next rung.
 """
 
 from collections.abc import Mapping
@@ -18,13 +18,16 @@ from resolute.search.dice import Dice
 from resolute.search.earlier import EarlierResult
 from resolute.search.events import Outcome
 from resolute.search.halving import StoppingHalving
+from resolute.search.logbook import Logbook
 from resolute.search.outlook import Outlook, look_ahead
 from resolute.search.pareto import best_first
+from resolute.search.prospects import Beliefs, Prospects
+from resolute.search.roll import FAILED
 from resolute.search.space import Assignment, Space
 from resolute.search.surrogate import MOST_POINTS, Surrogate, improvement
 from resolute.search.tpe import DEFAULT_STARTUP
 
-_RANDOM_SHARE = 0.1
+_RANDOM_SHARE = 0.03
 """Trials drawn at random for good: they are how the model is found out where it is wrong."""
 _CANDIDATES = 120
 _PARENTS = 10
@@ -35,6 +38,12 @@ _WINDOW = 4
 _UPPER_DIVISOR = 3.0
 """Above the first rung, where trials are few and have cost much already, at most this divisor."""
 _EARLIER_DOUBT = 0.5
+_CHECKS = 16
+"""Times in a full training that a trial's prospects are looked at."""
+_FEWEST_CURVES = 4
+_LATE = 0.75
+"""Beyond this share of the length, no more than one in `divisor` trials may go."""
+_MOST_EARLIER = 30
 
 
 class AdaptiveTpeSearcher(StoppingHalving):
@@ -44,6 +53,9 @@ class AdaptiveTpeSearcher(StoppingHalving):
         self._density = Density(space)
         self._surrogate = Surrogate(self._density.numbers, self._density.width - self._density.numbers)
         self._curves = Curves()
+        self._length = training_length(searcher)
+        self._logbook = Logbook()
+        self._prospects = Prospects(self._surrogate)
         self._rows: list[list[float]] = []
         """Encoded points, one for each trial."""
         self._waiting_rows: list[list[float]] = []
@@ -89,6 +101,8 @@ class AdaptiveTpeSearcher(StoppingHalving):
     def _chosen(self) -> list[list[float]]:
         """Of candidates that were not tried, the greatest expected improvement and, often another, the lowest loss."""
         random = np.random.Generator(np.random.PCG64(self._dice.bits()))
+        if self._is_dense():
+            return self._prospects.choose(self._beliefs(random), self._density, self._taken(), random)
         points = self._fit(self._outlook(), random)
         means = self._surrogate.believed
         candidates = self._density.draws(points[np.argsort(means)[:_PARENTS]], _CANDIDATES, random)
@@ -100,6 +114,24 @@ class AdaptiveTpeSearcher(StoppingHalving):
         hopeful = fresh[int(np.argmax(improvement(expected, deviations, float(means.min()))[fresh]))]
         lowest = fresh[int(np.argmin(expected[fresh]))]
         return [candidates[at].tolist() for at in dict.fromkeys((hopeful, lowest))]
+
+    def _is_dense(self) -> bool:
+        return len(self._logbook.shares) >= _FEWEST_CURVES and self._logbook.is_dense()
+
+    def _beliefs(self, random: np.random.Generator) -> Beliefs:
+        running = {trial for trial in self._roll.open if self._roll.is_running(trial) and trial < len(self._rows)}
+        lost = self._logbook.lost | {trial for trial, status in enumerate(self._roll.status) if status == FAILED}
+        known = self._earlier[:_MOST_EARLIER]
+        return self._prospects.form(self._logbook, self._rows, running, lost, known, random)
+
+    def _taken(self) -> set[tuple[float, ...]]:
+        """Points in training or done. Those that were stopped may be tried again: their end is still to be had."""
+        shares = self._logbook.shares
+        return {
+            tuple(row)
+            for trial, row in enumerate(self._rows)
+            if trial in self._roll.open or (trial in shares and shares[trial][-1] >= 1.0)
+        }
 
     def _fit(self, outlook: Outlook, random: np.random.Generator) -> Matrix:
         """Teach the surrogate the best-known and newest trials; returns their points."""
@@ -129,7 +161,15 @@ class AdaptiveTpeSearcher(StoppingHalving):
     # Stopping trials.
 
     def _validated(self, trial: int, time: float, losses: tuple[float, ...], outcome: Outcome) -> None:
+        share = min(max(time / self._length, 1e-9), 1.0)
+        before = self._logbook.shares.get(trial, [0.0])[-1]
+        if self._objective.is_single:
+            self._logbook.add(trial, share, losses[0])
+            self._prospects.note_report()
         super()._validated(trial, time, losses, outcome)
+        if self._objective.is_single and self._is_dense():
+            self._look_at(trial, before, share, outcome)
+            return
         if not self._objective.is_single or not self._roll.is_running(trial) or self._rung_of[trial] == 0:
             return
         self._curves.add(trial, time, losses[0])
@@ -137,9 +177,38 @@ class AdaptiveTpeSearcher(StoppingHalving):
             self._stop(trial, outcome)
             self._refill(self._bracket_of[trial], outcome)
 
+    def _look_at(self, trial: int, before: float, share: float, outcome: Outcome) -> None:
+        """A few times in a training: has this trial still a chance to become the best?"""
+        is_due = int(before * _CHECKS) < int(share * _CHECKS) and share < 1.0
+        if not is_due or not self._roll.is_running(trial) or self._is_spared(trial, share):
+            return
+        if self._is_crowded(trial, before, share) or self._has_no_prospect(trial):
+            self._stop(trial, outcome)
+            self._refill(self._bracket_of[trial], outcome)
+
+    def _is_spared(self, trial: int, share: float) -> bool:
+        if self._patience.spares(self._rung_of[trial], share * self._length):
+            return True
+        has_more = any(bracket.has_budget for bracket in self._brackets) or self._roll.count("r") > 1
+        # Somebody must train to the end.
+        return not has_more and not any(shares[-1] >= 1.0 for shares in self._logbook.shares.values())
+
+    def _is_crowded(self, trial: int, before: float, share: float) -> bool:
+        if not before < _LATE <= share:
+            return False
+        late = sum(1 for other, shares in self._logbook.shares.items() if other != trial and shares[-1] >= _LATE)
+        return late + 1 > max(len(self._rows) / self._divisor, 1.0)
+
+    def _has_no_prospect(self, trial: int) -> bool:
+        if trial in self._logbook.lost:
+            return True
+        if self._prospects.is_stale(trial):
+            self._beliefs(np.random.Generator(np.random.PCG64(self._dice.bits())))
+        return self._prospects.is_hopeless(trial, self._logbook)
+
     def _may_go_on(self, trial: int, at: int, number: int, place: int) -> bool:
         rung = self._brackets[at].rungs[number]
-        if self._patience.spares(number, rung.units):
+        if self._patience.spares(number, rung.units) or (self._objective.is_single and self._is_dense()):
             return True
         divisor = self._divisor if number == 0 else min(self._divisor, _UPPER_DIVISOR)
         passed = self._passed(at, number)
@@ -183,6 +252,8 @@ class AdaptiveTpeSearcher(StoppingHalving):
             "weights": self._surrogate.weights.tolist(),
             "earlier": self._earlier.copy(),
             "curves": self._curves.snapshot(),
+            "logbook": self._logbook.snapshot(),
+            "prospects": self._prospects.snapshot(),
         }
 
     def _load_state(self, state: Mapping[str, Any]) -> None:
@@ -193,3 +264,7 @@ class AdaptiveTpeSearcher(StoppingHalving):
         self._surrogate = Surrogate(numbers, self._density.width - numbers, state.get("weights", ()))
         self._earlier = [list(row) for row in state["earlier"]]
         self._curves = Curves.of_snapshot(state["curves"])
+        self._prospects = Prospects(self._surrogate)
+        if "logbook" in state:
+            self._logbook = Logbook.of_snapshot(state["logbook"])
+            self._prospects.load(state["prospects"])

@@ -14,7 +14,7 @@ Matrix = NDArray[np.float64]
 
 MOST_POINTS = 80
 """A fit costs their cube."""
-_LENGTH = 0.3
+_LENGTH = 0.5
 """Of numbers on the unit scale, where nothing is known."""
 _BELIEF = 1.5
 """How far the logarithms of weights may go from their start."""
@@ -60,6 +60,17 @@ class Surrogate:
         left = np.maximum(1.0 - (explained * explained).sum(axis=0), 1e-6) * self._scale
         means: Matrix = near @ self._solved
         return means, np.sqrt(left)
+
+    def left_out(self, means: Matrix, doubts: Matrix) -> tuple[Matrix, Matrix]:
+        """Of each point of the last fit, what the others say of the truth there: means and variances."""
+        inverse = np.linalg.inv(self._factor)
+        precision = (inverse * inverse).sum(axis=0)
+        variances = np.maximum(1.0 / precision - _jitter(doubts, self.weights), 1e-6) * self._scale
+        return means - self._solved / precision, variances
+
+    def likeness(self, here: Matrix, there: Matrix) -> Matrix:
+        """From 0 to 1."""
+        return self._kernel(here, there, self.weights)
 
     def _explained(
         self, points: Matrix, means: Matrix, doubts: Matrix, weights: Matrix

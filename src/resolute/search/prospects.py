@@ -1,0 +1,276 @@
+"""What is believed of every trial's end, from its own curve and from trials like it; and who has no prospect left.
+
+Curves alone leave doubt, and so do neighbours. The surrogate learns from the forecasts of all curves; what it says of a
+trial without that trial's own curve is where that curve's forecast then begins. One more round of the same removes most
+of what the first, broad guess put into the forecasts. Decides nothing about brackets or budgets.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from resolute.search.density import Density
+from resolute.search.forecast import Cohort, CurveSums, Field, Matrix, sum_up
+from resolute.search.logbook import Logbook
+from resolute.search.surrogate import Surrogate, improvement
+
+MOST_TRIALS = 70
+"""A fit costs their cube."""
+REFIT_AFTER = 40
+"""Reports after which beliefs are formed anew although nobody asked for a new trial."""
+_BROAD = 4.0
+_CAP = 1.5
+"""Ends further above the median than so many times the best is below it are all the same: bad."""
+_UNSEEN = 1e6
+_SETTLED = 0.01
+"""Doubt of a running trial when the next one is chosen: soon it will be known."""
+_LOST = 2.0
+"""How bad, in spreads above the median, a trial is that went wrong."""
+_LOST_DOUBT = 0.1
+_EARLIER_DOUBT = 0.5
+_STEPS = 4
+_CANDIDATES = 200
+_PARENTS = 10
+_LEAST_CHANCE = (0.02, 0.05)
+"""Of passing the best rival, at the start and at the end of a training; below it a trial is hopeless."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beliefs:
+    points: Matrix
+    ends: Matrix
+    """Expected final losses, standardised."""
+    settled: tuple[Matrix, Matrix, Matrix]
+    """Points, means and doubts for a surrogate to which running trials are as good as done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    trial: int
+    loss: float
+    variance: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """Ends around their median, in units of their spread; the worst are cut off."""
+
+    centre: float
+    spread: float
+    cap: float
+
+    @classmethod
+    def of(cls, ends: Matrix, noise: float) -> "_Scale":
+        highest = _highest(ends)
+        known = np.minimum(ends, highest)
+        centre, spread = float(np.median(known)), max(float(known.std()), math.sqrt(noise))
+        return cls(centre, spread, (highest - centre) / spread)
+
+    def down(self, losses: Matrix) -> Matrix:
+        scaled: Matrix = (losses - self.centre) / self.spread
+        return scaled
+
+    def up(self, scaled: Matrix) -> Matrix:
+        losses: Matrix = self.centre + self.spread * scaled
+        return losses
+
+
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """Points without a curve: trials that have not reported, trials that went wrong, results of other searches."""
+
+    unseen: list[int]
+    gone: list[int]
+    earlier: int
+
+    def means(self) -> Matrix:
+        unseen, gone = np.zeros(len(self.unseen)), np.full(len(self.gone), _LOST)
+        return np.concatenate((unseen, gone, np.linspace(-1.5, 1.5, self.earlier)))
+
+    def doubts(self) -> Matrix:
+        counts = [len(self.unseen), len(self.gone), self.earlier]
+        doubts: Matrix = np.repeat([_UNSEEN, _LOST_DOUBT, _EARLIER_DOUBT], counts)
+        return doubts
+
+
+@dataclass(frozen=True, slots=True)
+class _Views:
+    """All but the scale itself are on the scale."""
+
+    scale: _Scale
+    means: Matrix
+    """What the surrogate was taught of each point."""
+    doubts: Matrix
+    ends: Matrix
+    """Of trials that are open or have a curve: curve and neighbours together."""
+    variances: Matrix
+    alike: Matrix
+    """Of the same: the neighbours alone."""
+    alike_variances: Matrix
+
+
+class Prospects:
+    def __init__(self, surrogate: Surrogate) -> None:
+        self.surrogate = surrogate
+        self._cohort: Cohort | None = None
+        self._expected: dict[int, tuple[float, float]] = {}
+        """Of running trials: mean and variance of the end as trials like them have it."""
+        self._rivals: list[Rival] = []
+        """The best two: trials in training by their expected end, others by the best they have reported."""
+        self._age = 0
+        self._sums: dict[int, tuple[list[float], CurveSums]] = {}
+        """Rebuilt from the logbook whenever a curve has grown; not part of the state."""
+
+    def note_report(self) -> None:
+        self._age += 1
+
+    def is_stale(self, trial: int) -> bool:
+        return self._cohort is None or self._age >= REFIT_AFTER or trial not in self._expected
+
+    def form(
+        self,
+        logbook: Logbook,
+        rows: Sequence[list[float]],
+        running: set[int],
+        lost: set[int],
+        earlier: Sequence[list[float]],
+        random: np.random.Generator,
+    ) -> Beliefs:
+        """Needs a logbook with at least one curve."""
+        self._age = 0
+        trials = _chosen(logbook, lost)
+        field = Field([self._summed(trial, logbook) for trial in trials])
+        cohort = self._learn(field)
+        unseen = sorted(trial for trial in running if trial not in logbook.shares and trial not in lost)
+        others = _Others(unseen, sorted(lost)[-MOST_TRIALS // 4 :], len(earlier))
+        points = np.array([rows[trial] for trial in (*trials, *unseen, *others.gone)] + [list(row) for row in earlier])
+        views = self._agree(field, cohort, points, others, random)
+        everyone = [*trials, *unseen]
+        self._remember(everyone, views, running, logbook)
+        is_running = np.array([trial in running for trial in everyone] + [False] * (len(points) - len(everyone)))
+        believed = np.concatenate((views.ends, views.means[len(everyone) :]))
+        settled = points, np.where(is_running, believed, views.means), np.where(is_running, _SETTLED, views.doubts)
+        return Beliefs(points[: len(everyone)], views.ends, settled)
+
+    def _agree(
+        self, field: Field, cohort: Cohort, points: Matrix, others: "_Others", random: np.random.Generator
+    ) -> "_Views":
+        """Curves teach the surrogate, the surrogate gives each curve a better start, and once more."""
+        count = len(field.total)
+        seen = count + len(others.unseen)
+        prior, variance = np.full(count, cohort.end), np.full(count, _BROAD * cohort.end_variance)
+        posterior = field.posterior(cohort, prior, variance)
+        scale = _Scale.of(posterior.ends, cohort.noise)
+        prior, variance = scale.down(prior), variance / scale.spread**2
+        for steps in (_STEPS, 0):
+            ends, variances = scale.down(posterior.ends), posterior.end_variances / scale.spread**2
+            means, doubts = _without(ends, variances, prior, variance)
+            means = np.concatenate((np.minimum(means, scale.cap), others.means()))
+            doubts = np.concatenate((doubts, others.doubts()))
+            self.surrogate.fit(points, means, doubts, random, steps=steps)
+            alike, alike_variance = self.surrogate.left_out(means, doubts)
+            prior, variance = alike[:count], alike_variance[:count]
+            posterior = field.posterior(cohort, scale.up(prior), scale.spread**2 * variance)
+        ends = np.concatenate((scale.down(posterior.ends), alike[count:seen]))
+        variances = np.concatenate((posterior.end_variances / scale.spread**2, alike_variance[count:seen]))
+        return _Views(scale, means, doubts, ends, variances, alike[:seen], alike_variance[:seen])
+
+    def _remember(self, trials: list[int], views: "_Views", running: set[int], logbook: Logbook) -> None:
+        """What later questions about single trials need. A stopped trial will not come to its end: it counts with
+        what it has shown."""
+        scale, square = views.scale, views.scale.spread**2
+        expected = zip(trials, scale.up(views.alike).tolist(), (square * views.alike_variances).tolist(), strict=True)
+        self._expected = {trial: (mean, variance) for trial, mean, variance in expected if trial in running}
+        believed = zip(trials, scale.up(views.ends).tolist(), (square * views.variances).tolist(), strict=True)
+        rivals = [
+            Rival(trial, end, variance) if trial in running else Rival(trial, logbook.best[trial], 0.0)
+            for trial, end, variance in believed
+        ]
+        self._rivals = sorted(rivals, key=lambda rival: (rival.loss, rival.trial))[:2]
+
+    def choose(
+        self, beliefs: Beliefs, density: Density, taken: set[tuple[float, ...]], random: np.random.Generator
+    ) -> list[list[float]]:
+        """Two candidates that promise the most improvement, away from one another; fewer where none is left."""
+        self.surrogate.fit(*beliefs.settled, random, steps=0)
+        parents = beliefs.points[np.argsort(beliefs.ends)[:_PARENTS]]
+        candidates = density.draws(parents, _CANDIDATES, random)
+        fresh = candidates[[tuple(row) not in taken for row in candidates.tolist()]]
+        if len(fresh) == 0:
+            return []
+        means, deviations = self.surrogate.predict(fresh)
+        promise = improvement(means, deviations, float(beliefs.ends.min()))
+        first = int(np.argmax(promise))
+        alike = self.surrogate.likeness(fresh, fresh[first : first + 1])[:, 0]
+        second = int(np.argmax(promise * (1.0 - alike * alike)))
+        return [fresh[at].tolist() for at in dict.fromkeys((first, second))]
+
+    def is_hopeless(self, trial: int, logbook: Logbook) -> bool:
+        """Ask only when beliefs are not stale."""
+        rival = next((rival for rival in self._rivals if rival.trial != trial), None)
+        if rival is None or self._cohort is None or trial not in logbook.shares:
+            return False
+        mean, variance = self._expected[trial]
+        field = Field([self._summed(trial, logbook)])
+        posterior = field.posterior(self._cohort, np.array([mean]), np.array([variance]))
+        deviation = math.sqrt(float(posterior.end_variances[0]) + rival.variance)
+        ahead = (rival.loss - float(posterior.ends[0])) / max(deviation, 1e-150)
+        low, high = _LEAST_CHANCE
+        return 0.5 * math.erfc(-ahead / math.sqrt(2.0)) < low + (high - low) * logbook.shares[trial][-1]
+
+    def _summed(self, trial: int, logbook: Logbook) -> CurveSums:
+        """Lists of a logbook are replaced when they grow, so the same list means the same curve."""
+        losses = logbook.losses[trial]
+        known = self._sums.get(trial)
+        if known is None or known[0] is not losses:
+            known = losses, sum_up(logbook.shares[trial], losses, logbook.counts[trial])
+            self._sums[trial] = known
+        return known[1]
+
+    def _learn(self, field: Field) -> Cohort:
+        if self._cohort is None:
+            self._cohort = field.learnt(field.learnt(field.first_cohort()))
+        self._cohort = field.learnt(self._cohort)
+        return self._cohort
+
+    def snapshot(self) -> dict[str, Any]:
+        return {
+            "cohort": self._cohort.snapshot() if self._cohort else None,
+            "expected": [[trial, *expected] for trial, expected in self._expected.items()],
+            "rivals": [[rival.trial, rival.loss, rival.variance] for rival in self._rivals],
+            "age": self._age,
+        }
+
+    def load(self, snapshot: Mapping[str, Any]) -> None:
+        self._cohort = Cohort.of_snapshot(snapshot["cohort"]) if snapshot["cohort"] else None
+        self._expected = {trial: (mean, variance) for trial, mean, variance in snapshot["expected"]}
+        self._rivals = [Rival(*rival) for rival in snapshot["rivals"]]
+        self._age = snapshot["age"]
+
+
+def _chosen(logbook: Logbook, lost: set[int]) -> list[int]:
+    """Of many trials, those that came furthest and the newest."""
+    trials = [trial for trial in logbook.shares if trial not in lost] or list(logbook.shares)
+    if len(trials) <= MOST_TRIALS:
+        return trials
+    furthest = sorted(trials, key=lambda trial: (-logbook.shares[trial][-1], -trial))[: MOST_TRIALS // 2]
+    rest = sorted(set(trials) - set(furthest))[-(MOST_TRIALS - len(furthest)) :]
+    return sorted((*furthest, *rest))
+
+
+def _highest(ends: Matrix) -> float:
+    ordered = np.sort(ends)
+    middle = float(ordered[len(ordered) // 2])
+    return middle + _CAP * (middle - float(ordered[0])) if len(ordered) > 3 else float(ordered[-1])
+
+
+def _without(ends: Matrix, variances: Matrix, prior: Matrix, prior_variance: Matrix) -> tuple[Matrix, Matrix]:
+    """What the curve itself says: the posterior with its prior taken out, as an observation and its doubt."""
+    told = np.maximum(1.0 / variances - 1.0 / prior_variance, 1e-3 / prior_variance)
+    means = (ends / variances - prior / prior_variance) / told
+    # Nearly nothing was told, and dividing by nearly nothing says anything.
+    means = np.where(told * prior_variance < 0.03, prior, means)
+    return means, 1.0 / told

@@ -1,0 +1,39 @@
+"""A bank of shapes that learning curves take: 1 where training begins, 0 at its full length, anything between.
+
+The families are those seen in practice: exponential approach, power laws, late starts, straight lines. Pure numbers:
+which of them happen in a search is learnt by `forecast`.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float64]
+
+_RATES = 1.35 ** np.arange(11)
+_EXPONENTIAL = np.array([(rate, bend) for bend in (0.6, 0.8, 1.0, 1.4) for rate in _RATES])
+_SUDDEN = np.array([60.0, 200.0])
+"""Rates of trials that are done almost at once."""
+_POWER = np.array([(scale, power) for scale in (10.0, 100.0, 1000.0) for power in (0.2, 0.5, 1.0)])
+_LATE = np.array([(steepness, middle) for steepness in (8.0, 20.0) for middle in (0.25, 0.5, 0.75)])
+
+
+def _families(shares: Matrix) -> Matrix:
+    share = shares[:, None]
+    columns = (
+        np.exp(-_EXPONENTIAL[:, 0] * share ** _EXPONENTIAL[:, 1]),
+        np.exp(-_SUDDEN * share),
+        (1.0 + _POWER[:, 0] * share) ** -_POWER[:, 1],
+        1.0 / (1.0 + np.exp(_LATE[:, 0] * (share - _LATE[:, 1]))),
+        1.0 - share,
+    )
+    return np.concatenate(columns, axis=1)
+
+
+_ENDS = _families(np.array([0.0, 1.0]))
+COUNT = _ENDS.shape[1]
+
+
+def shapes_at(shares: Matrix) -> Matrix:
+    """One row for each share of the full length, one column for each shape."""
+    heights: Matrix = (_families(shares) - _ENDS[1]) / (_ENDS[0] - _ENDS[1])
+    return heights
