@@ -22,7 +22,6 @@ import httpx
 class Master:
     url: str
     process: subprocess.Popen[bytes]
-    ready_s: float
     http: httpx.Client
 
     def rss_mb(self) -> float:
@@ -55,18 +54,16 @@ class Master:
 @contextmanager
 def running_master(*, slots: int = 2) -> Iterator[Master]:
     with tempfile.TemporaryDirectory(prefix="resolute-bench-") as home:
-        port = _free_port()
+        port = free_port()
         command = [sys.executable, "-m", "resolute.cli.main", "up", "--port", str(port), "--home", home]
-        began = time.perf_counter()
         process = subprocess.Popen([*command, "--slots", str(slots)], stdout=subprocess.DEVNULL, env=os.environ)
         url = f"http://127.0.0.1:{port}"
-        _wait_for(f"{url}/info")
-        ready_s = time.perf_counter() - began
+        wait_for(f"{url}/info")
         with httpx.Client(base_url=url, timeout=60) as http:
             token = http.post("/api/v1/auth/login", json={"username": "determined", "password": ""}).json()["token"]
             http.headers["Authorization"] = f"Bearer {token}"
             try:
-                yield Master(url, process, ready_s, http)
+                yield Master(url, process, http)
             finally:
                 process.send_signal(signal.SIGTERM)
                 process.wait(timeout=30)
@@ -79,13 +76,13 @@ def _file(path: str, text: str) -> dict[str, Any]:
     return {"path": path, "type": 48, "content": content, "mtime": "0", "mode": 33188, "uid": 0, "gid": 0}
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-def _wait_for(url: str, *, timeout_s: float = 30) -> None:
+def wait_for(url: str, *, timeout_s: float = 30) -> None:
     deadline = time.perf_counter() + timeout_s
     while time.perf_counter() < deadline:
         try:
