@@ -71,8 +71,13 @@ bench: setup .venv-peers/.ready ## the core beside its peers, as ratios
 bench-search: setup .venv-search/.ready ## searchers beside Optuna, Ray Tune and Syne Tune (hours at full size)
 	PYTHONPATH=src:. .venv-search/bin/python -m benchmarks.search.run
 
-bench-imagery: setup ## imagery beside SAHI and rasterio
-	PYTHONPATH=. $(BIN)/python -m benchmarks.imagery.run
+.venv-sahi-original/.ready: $(VENV)/.ready benchmarks/imagery/requirements.in
+	$(BIN)/uv venv --quiet --allow-existing .venv-sahi-original --python $(BIN)/python
+	$(BIN)/uv pip install --quiet --python .venv-sahi-original/bin/python -r benchmarks/imagery/requirements.in
+	@touch $@
+
+bench-imagery: setup .venv-sahi-original/.ready ## imagery beside SAHI and rasterio
+	PYTHONPATH=. RESOLUTE_SAHI_PYTHON=.venv-sahi-original/bin/python $(BIN)/python -m benchmarks.imagery.run
 
 .venv-sahi/.ready: $(VENV)/.ready benchmarks/detection/requirements.in
 	$(BIN)/uv venv --quiet --allow-existing .venv-sahi --python $(BIN)/python
@@ -126,7 +131,7 @@ test: setup .venv-judge/.ready ui browser ## everything, from nothing
 
 test-all: setup .venv-judge/.ready ui browser ## also the suites that take minutes
 	$(MAKE) --no-print-directory check
-	$(BIN)/pytest -q -n 2 --dist loadfile $(LONGER) tests/contract tests/api tests/e2e --ignore tests/e2e/web
+	$(BIN)/pytest -q -n 2 --dist loadfile $(LONGER) tests/contract tests/api tests/e2e tests/gpu --ignore tests/e2e/web
 	$(BIN)/pytest -q -n 2 --dist loadfile tests/e2e/web
 
 lock: $(VENV)/bin/uv ## compile the requirement files again
