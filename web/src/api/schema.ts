@@ -618,6 +618,9 @@ export interface components {
             notebooks: components["schemas"]["InteractiveTask"][];
             pagination: components["schemas"]["Pagination"];
         };
+        GetParetoSetResponse: {
+            trials: components["schemas"]["ParetoTrial"][];
+        };
         /** @description Empty: this master has users and administrators, and no roles beyond them. */
         GetPermissionsSummaryResponse: {
             assignments: components["schemas"]["RoleAssignmentSummary"][];
@@ -993,6 +996,16 @@ export interface components {
             offset: number;
             startIndex: number;
             total: number;
+        };
+        ParetoTrial: {
+            hparams: {
+                [key: string]: unknown;
+            };
+            metrics: {
+                [key: string]: number | string;
+            };
+            steps: number;
+            trialId: number;
         };
         PatchAccessTokenRequest: {
             description?: string | null;
