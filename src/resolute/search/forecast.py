@@ -76,7 +76,7 @@ class CurveSums:
 def sum_up(shares: Sequence[float], losses: Sequence[float], counts: Sequence[float]) -> CurveSums:
     share, loss = np.array(shares), np.array(losses)
     weight = np.array(counts) * (_FADE + (1.0 - _FADE) * share / share[-1])
-    height = shapes_at(share)
+    height = shapes_at(shares)
     weighed = weight * loss
     total, once, twice, crossed = float(weight.sum()), weight @ height, weight @ (height * height), weighed @ height
     bends = loss[2:] - 2.0 * loss[1:-1] + loss[:-2]

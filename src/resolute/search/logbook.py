@@ -23,6 +23,9 @@ class Logbook:
         self.best: dict[int, float] = {}
         self.lost: set[int] = set()
         """Trials that reported something that is not finite."""
+        self._averages = 0
+        self._trained = 0.0
+        """Full trainings that all curves together make."""
 
     def add(self, trial: int, share: float, loss: float) -> None:
         if abs(loss) >= WORST / 4:
@@ -36,13 +39,15 @@ class Logbook:
             shares, losses, counts = shares[:-1], losses[:-1], counts[:-1]
         else:
             count, loss_here = 1.0, loss
+        before = self.shares[trial][-1] if trial in self.shares else 0.0
+        self._trained += share - before
+        self._averages += len(shares) + 1 - len(self.shares.get(trial, ()))
         self.shares[trial], self.losses[trial] = [*shares, share], [*losses, loss_here]
         self.counts[trial] = [*counts, count]
         self.best[trial] = min(loss, self.best.get(trial, loss))
 
     def is_dense(self) -> bool:
-        reports = sum(map(len, self.shares.values()))
-        return reports >= DENSE * sum(shares[-1] for shares in self.shares.values()) and reports > 0
+        return self._averages > 0 and self._averages >= DENSE * self._trained
 
     def snapshot(self) -> dict[str, Any]:
         return {
@@ -52,6 +57,7 @@ class Logbook:
             "counts": list(self.counts.values()),
             "best": list(self.best.values()),
             "lost": sorted(self.lost),
+            "trained": self._trained,
         }
 
     @classmethod
@@ -62,6 +68,8 @@ class Logbook:
         logbook.counts = dict(zip(trials, map(list, snapshot["counts"]), strict=True))
         logbook.best = dict(zip(trials, snapshot["best"], strict=True))
         logbook.lost = set(snapshot["lost"])
+        logbook._averages = sum(map(len, logbook.shares.values()))
+        logbook._trained = snapshot["trained"]
         return logbook
 
 
