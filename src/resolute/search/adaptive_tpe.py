@@ -38,8 +38,8 @@ _WINDOW = 4
 _UPPER_DIVISOR = 3.0
 """Above the first rung, where trials are few and have cost much already, at most this divisor."""
 _EARLIER_DOUBT = 0.5
-_CHECKS = 16
-"""Times in a full training that a trial's prospects are looked at."""
+_CHECKS = 8
+"""Times in a full training that a trial's prospects are looked at; `_LATE` must be one of them."""
 _FEWEST_CURVES = 4
 _LATE = 0.75
 """Beyond this share of the length, no more than one in `divisor` trials may go."""

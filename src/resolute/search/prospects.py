@@ -17,9 +17,9 @@ from resolute.search.forecast import Cohort, CurveSums, Field, Matrix, sum_up
 from resolute.search.logbook import Logbook
 from resolute.search.surrogate import Surrogate, improvement
 
-MOST_TRIALS = 70
+MOST_TRIALS = 50
 """A fit costs their cube."""
-REFIT_AFTER = 40
+REFIT_AFTER = 60
 """Reports after which beliefs are formed anew although nobody asked for a new trial."""
 _BROAD = 4.0
 _CAP = 1.5
@@ -32,7 +32,7 @@ _LOST = 2.0
 _LOST_DOUBT = 0.1
 _EARLIER_DOUBT = 0.5
 _STEPS = 4
-_CANDIDATES = 200
+_CANDIDATES = 400
 _PARENTS = 10
 _LEAST_CHANCE = (0.02, 0.05)
 """Of passing the best rival, at the start and at the end of a training; below it a trial is hopeless."""
