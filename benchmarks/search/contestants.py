@@ -18,7 +18,8 @@ from resolute.search import new_searcher
 from resolute.search.events import CreateTrial, Outcome, SearchStarted, StopTrial, TrialClosed, Validated
 
 DIVISOR = 4
-MAX_TRIALS = 2000
+MOST_TRIALS = 50
+"""For each training of full length in the budget: more than anybody can begin, so that nobody stops early."""
 
 Entry = Callable[[Task, int, int], Contestant]
 """(task, seed, workers)"""
@@ -28,7 +29,7 @@ class Ours:
     """Snapshot and all, as the engine uses it."""
 
     def __init__(self, config: dict[str, Any], task: Task, seed: int, workers: int) -> None:
-        section = {"metric": "loss", "max_trials": MAX_TRIALS, "max_concurrent_trials": workers, **config}
+        section = {"metric": "loss", "max_concurrent_trials": workers, **config}
         self._searcher = new_searcher(section, task.hyperparameters(), seed)
         self._waiting: deque[CreateTrial] = deque()
         self._take(self._searcher.handle(SearchStarted()))
@@ -148,14 +149,16 @@ class SyneContestant:
         return bool(decision == "CONTINUE")
 
 
-def entries() -> dict[str, Entry]:
+def entries(trainings: int) -> dict[str, Entry]:
+    """By name; `trainings` of full length is the budget."""
+    most = {"max_trials": MOST_TRIALS * trainings}
     found: dict[str, Entry] = {
-        "random": _ours({"name": "random"}),
-        "adaptive_asha": _ours(_halving("adaptive_asha", mode="standard")),
-        "adaptive_asha aggressive": _ours(_halving("adaptive_asha", mode="aggressive")),
-        "async_halving": _ours(_halving("async_halving", num_rungs=4)),
-        "tpe": _ours({"name": "tpe"}),
-        "adaptive_tpe": _ours(_halving("adaptive_tpe")),
+        "random": _ours(most | {"name": "random"}),
+        "adaptive_asha": _ours(most | _halving("adaptive_asha", mode="standard")),
+        "adaptive_asha aggressive": _ours(most | _halving("adaptive_asha", mode="aggressive")),
+        "async_halving": _ours(most | _halving("async_halving", num_rungs=4)),
+        "tpe": _ours(most | {"name": "tpe"}),
+        "adaptive_tpe": _ours(most | _halving("adaptive_tpe")),
     }
     return {**found, **_optuna(), **_ray(), **_syne()}
 

@@ -20,7 +20,7 @@ from benchmarks.search.task import MAX_EPOCHS, Task
 
 def main() -> None:
     options = _options()
-    known = entries()
+    known = entries(options.trials)
     field = {name: known[name] for name in options.only or known if name in known}
     tasks = [task for task in (*synthetic.tasks(), *tables.tasks()) if not options.tasks or task.name in options.tasks]
     budget = options.trials * MAX_EPOCHS
