@@ -67,13 +67,14 @@ class CocoEvaluator:
         for number in numbers:
             self._check_image(number)
         rows, is_sound = self._rows(numbers, detections, label_to_category)
+        are_all_sound = bool(is_sound.all())
         fresh: State = {}
         start = 0
         for number, found in zip(numbers, detections, strict=True):
             part = slice(start, start + len(found))
             start = part.stop
             masks = self._outlines(number, found, is_sound[part]) if "segm" in self.types else None
-            fresh[number] = Findings(rows[part][is_sound[part]], masks)
+            fresh[number] = Findings(rows[part] if are_all_sound else rows[part][is_sound[part]], masks)
         self.dropped += int(len(is_sound) - is_sound.sum())
         self._found.update(fresh)
         self._analyses.clear()
