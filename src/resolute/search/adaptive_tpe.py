@@ -21,7 +21,7 @@ from resolute.search.halving import StoppingHalving
 from resolute.search.logbook import Logbook
 from resolute.search.outlook import Outlook, look_ahead
 from resolute.search.pareto import best_first
-from resolute.search.prospects import Beliefs, Prospects
+from resolute.search.prospects import EARLIER_DOUBT, PARENTS, Beliefs, Prospects
 from resolute.search.roll import FAILED
 from resolute.search.space import Assignment, Space
 from resolute.search.surrogate import MOST_POINTS, Surrogate, improvement
@@ -30,14 +30,12 @@ from resolute.search.tpe import DEFAULT_STARTUP
 _RANDOM_SHARE = 0.03
 """Trials drawn at random for good: they are how the model is found out where it is wrong."""
 _CANDIDATES = 120
-_PARENTS = 10
 _STEPS = 2
 """Better weights of the surrogate are looked for so often at each fit."""
 _WINDOW = 4
 """Newest results a newcomer is compared with, in multiples of the divisor: chosen trials get better and better."""
 _UPPER_DIVISOR = 3.0
 """Above the first rung, where trials are few and have cost much already, at most this divisor."""
-_EARLIER_DOUBT = 0.5
 _CHECKS = 8
 """Times in a full training that a trial's prospects are looked at; `_LATE` must be one of them."""
 _FEWEST_CURVES = 4
@@ -105,7 +103,7 @@ class AdaptiveTpeSearcher(StoppingHalving):
             return self._prospects.choose(self._beliefs(random), self._density, self._taken(), random)
         points = self._fit(self._outlook(), random)
         means = self._surrogate.believed
-        candidates = self._density.draws(points[np.argsort(means)[:_PARENTS]], _CANDIDATES, random)
+        candidates = self._density.draws(points[np.argsort(means)[:PARENTS]], _CANDIDATES, random)
         expected, deviations = self._surrogate.predict(candidates)
         tried = {tuple(row) for row in self._rows}
         fresh = [at for at, row in enumerate(candidates.tolist()) if tuple(row) not in tried]
@@ -143,7 +141,7 @@ class AdaptiveTpeSearcher(StoppingHalving):
             known = self._earlier[:room]
             rows += known
             means = np.append(means, np.linspace(-1.5, 1.5, len(known)))
-            doubts = np.append(doubts, np.full(len(known), _EARLIER_DOUBT))
+            doubts = np.append(doubts, np.full(len(known), EARLIER_DOUBT))
         points: Matrix = np.array(rows)
         self._surrogate.fit(points, means, doubts, random, steps=_STEPS)
         return points

@@ -30,10 +30,10 @@ _SETTLED = 0.01
 _LOST = 2.0
 """How bad, in spreads above the median, a trial is that went wrong."""
 _LOST_DOUBT = 0.1
-_EARLIER_DOUBT = 0.5
+EARLIER_DOUBT = 0.5
 _STEPS = 4
 _CANDIDATES = 400
-_PARENTS = 10
+PARENTS = 10
 _LEAST_CHANCE = (0.02, 0.05)
 """Of passing the best rival, at the start and at the end of a training; below it a trial is hopeless."""
 
@@ -92,7 +92,7 @@ class _Others:
 
     def doubts(self) -> Matrix:
         counts = [len(self.unseen), len(self.gone), self.earlier]
-        doubts: Matrix = np.repeat([_UNSEEN, _LOST_DOUBT, _EARLIER_DOUBT], counts)
+        doubts: Matrix = np.repeat([_UNSEEN, _LOST_DOUBT, EARLIER_DOUBT], counts)
         return doubts
 
 
@@ -196,7 +196,7 @@ class Prospects:
     ) -> list[list[float]]:
         """Two candidates that promise the most improvement, away from one another; fewer where none is left."""
         self.surrogate.fit(*beliefs.settled, random, steps=0)
-        parents = beliefs.points[np.argsort(beliefs.ends)[:_PARENTS]]
+        parents = beliefs.points[np.argsort(beliefs.ends)[:PARENTS]]
         candidates = density.draws(parents, _CANDIDATES, random)
         fresh = candidates[[tuple(row) not in taken for row in candidates.tolist()]]
         if len(fresh) == 0:

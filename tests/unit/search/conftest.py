@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from resolute.search import Searcher, new_searcher, restore_searcher
+from resolute.search.custom import CustomSearcher
 from resolute.search.events import (
     Action,
     CreateTrial,
@@ -174,3 +175,16 @@ def play() -> Callable[..., Record]:
         return Player(config, **options).play()
 
     return play_through
+
+
+@pytest.fixture
+def begin_custom() -> Callable[[dict[str, Any], dict[str, Any]], CustomSearcher]:
+    """begin_custom(config, space): a search that somebody else drives, with its first event waiting."""
+
+    def begin(config: dict[str, Any], space: dict[str, Any]) -> CustomSearcher:
+        made = new_searcher(config, space, 5)
+        assert isinstance(made, CustomSearcher)
+        made.handle(SearchStarted())
+        return made
+
+    return begin

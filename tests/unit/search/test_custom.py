@@ -1,12 +1,13 @@
 """A searcher that somebody else drives: the queue, the answers, and what is refused."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from resolute.domain.errors import InvalidInput
-from resolute.search import new_searcher, restore_searcher
+from resolute.search import restore_searcher
 from resolute.search.codec import action_from_json, action_to_json, event_from_json, event_to_json
 from resolute.search.custom import CustomSearcher, answer
 from resolute.search.events import (
@@ -28,11 +29,8 @@ SPACE = {"rate": {"type": "double", "minval": 0, "maxval": 1}, "net": {"size": 4
 
 
 @pytest.fixture
-def searcher() -> CustomSearcher:
-    made = new_searcher(CONFIG, SPACE, 5)
-    assert isinstance(made, CustomSearcher)
-    made.handle(SearchStarted())
-    return made
+def searcher(begin_custom: Callable[..., CustomSearcher]) -> CustomSearcher:
+    return begin_custom(CONFIG, SPACE)
 
 
 def test_events_wait_until_they_are_answered(searcher: CustomSearcher) -> None:

@@ -1,6 +1,7 @@
 """A custom search with fewer places than trials asked for, and answers that are refused."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -23,11 +24,8 @@ def begun(outcome: Outcome) -> list[str]:
 
 
 @pytest.fixture
-def searcher() -> CustomSearcher:
-    made = new_searcher(CONFIG, SPACE, 5)
-    assert isinstance(made, CustomSearcher)
-    made.handle(SearchStarted())
-    return made
+def searcher(begin_custom: Callable[..., CustomSearcher]) -> CustomSearcher:
+    return begin_custom(CONFIG, SPACE)
 
 
 def restored(searcher: CustomSearcher) -> CustomSearcher:
