@@ -65,22 +65,34 @@ def _curves(name: str, *, late: float, spread: float = 0.01) -> Task:
         Dimension("optimizer", "choice", choices=("sgd", "adam", "rmsprop")),
     )
 
-    def final(point: Point) -> float:
+    def limit(point: Point) -> float:
         best_rate = {"sgd": -1.5, "adam": -3.0, "rmsprop": -3.3}[point["optimizer"]]
         offset = {"sgd": 0.0, "adam": 0.02, "rmsprop": 0.05}[point["optimizer"]]
         bowl = 0.12 * (point["rate"] - best_rate) ** 2 + 0.02 * (point["decay"] + 3.5) ** 2
         size = 0.15 * (math.log2(point["width"]) - 8) ** 2 / 9 + 0.02 * abs(point["depth"] - 5)
         return 0.05 + offset + min(bowl + size, 2.0)
 
-    def loss(point: Point, epoch: int, repeat: int) -> float:
-        end = final(point)
+    def at(point: Point, epoch: int) -> float:
+        end = limit(point)
         # Deep, wide nets with small rates learn slowly; with `late`, the best points are among the slowest.
         speed = 0.15 + 0.1 * (point["rate"] + 5) / 5 - 0.01 * point["depth"]
         speed *= 1.0 - late * math.exp(-4 * (end - 0.05))
-        left = math.exp(-speed * epoch**0.8)
-        return end + (2.3 - min(end, 2.2)) * left + spread * noise(repeat, epoch, sorted(point.items()))
+        return end + (2.3 - min(end, 2.2)) * math.exp(-speed * epoch**0.8)
 
-    return _task("curves", name, dimensions, loss, final, 0.05)
+    def loss(point: Point, epoch: int, repeat: int) -> float:
+        return at(point, epoch) + spread * noise(repeat, epoch, sorted(point.items()))
+
+    def final(point: Point) -> float:
+        return at(point, MAX_EPOCHS)
+
+    # Where decay and width are best, only three parameters are left.
+    best = min(
+        final({"rate": -5 + step / 200, "decay": -3.5, "width": 256, "depth": depth, "optimizer": optimizer})
+        for step in range(1001)
+        for depth in range(1, 9)
+        for optimizer in ("sgd", "adam", "rmsprop")
+    )
+    return _task("curves", name, dimensions, loss, final, best)
 
 
 def _task(

@@ -100,12 +100,12 @@ class AdaptiveTpeSearcher(StoppingHalving):
         """Of candidates that were not tried, the greatest expected improvement and, often another, the lowest loss."""
         random = np.random.Generator(np.random.PCG64(self._dice.bits()))
         if self._is_dense():
-            return self._prospects.choose(self._beliefs(random), self._density, self._taken(), random)
+            return self._prospects.choose(self._beliefs(random), self._density, self._tried(), random)
         points = self._fit(self._outlook(), random)
         means = self._surrogate.believed
         candidates = self._density.draws(points[np.argsort(means)[:PARENTS]], _CANDIDATES, random)
         expected, deviations = self._surrogate.predict(candidates)
-        tried = {tuple(row) for row in self._rows}
+        tried = self._tried()
         fresh = [at for at, row in enumerate(candidates.tolist()) if tuple(row) not in tried]
         if not fresh:
             return []
@@ -122,14 +122,8 @@ class AdaptiveTpeSearcher(StoppingHalving):
         known = self._earlier[:_MOST_EARLIER]
         return self._prospects.form(self._logbook, self._rows, running, lost, known, random)
 
-    def _taken(self) -> set[tuple[float, ...]]:
-        """Points in training or done. Those that were stopped may be tried again: their end is still to be had."""
-        shares = self._logbook.shares
-        return {
-            tuple(row)
-            for trial, row in enumerate(self._rows)
-            if trial in self._roll.open or (trial in shares and shares[trial][-1] >= 1.0)
-        }
+    def _tried(self) -> set[tuple[float, ...]]:
+        return {tuple(row) for row in self._rows}
 
     def _fit(self, outlook: Outlook, random: np.random.Generator) -> Matrix:
         """Teach the surrogate the best-known and newest trials; returns their points."""

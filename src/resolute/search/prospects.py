@@ -8,22 +8,21 @@ of what the first, broad guess put into the forecasts. Decides nothing about bra
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from typing import Any
 
 import numpy as np
 
 from resolute.search.density import Density
-from resolute.search.forecast import Cohort, CurveSums, Field, Matrix, sum_up
+from resolute.search.forecast import Cohort, CurveSums, Field, Matrix, cut_off, sum_up
 from resolute.search.logbook import Logbook
 from resolute.search.surrogate import Surrogate, improvement
 
-MOST_TRIALS = 50
+MOST_TRIALS = 64
 """A fit costs their cube."""
 REFIT_AFTER = 60
 """Reports after which beliefs are formed anew although nobody asked for a new trial."""
 _BROAD = 4.0
-_CAP = 1.5
-"""Ends further above the median than so many times the best is below it are all the same: bad."""
 _UNSEEN = 1e6
 _SETTLED = 0.01
 """Doubt of a running trial when the next one is chosen: soon it will be known."""
@@ -33,9 +32,11 @@ _LOST_DOUBT = 0.1
 EARLIER_DOUBT = 0.5
 _STEPS = 4
 _CANDIDATES = 400
+_AT_ONCE = 2
+"""Trials that are chosen with one fit."""
 PARENTS = 10
-_LEAST_CHANCE = (0.02, 0.05)
-"""Of passing the best rival, at the start and at the end of a training; below it a trial is hopeless."""
+_LEAST_CHANCE = 0.05
+"""Of passing the best rival; below it a trial is hopeless."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class _Scale:
 
     @classmethod
     def of(cls, ends: Matrix, noise: float) -> "_Scale":
-        highest = _highest(ends)
+        highest = cut_off(ends)
         known = np.minimum(ends, highest)
         centre, spread = float(np.median(known)), max(float(known.std()), math.sqrt(noise))
         return cls(centre, spread, (highest - centre) / spread)
@@ -120,6 +121,8 @@ class Prospects:
         """Of running trials: mean and variance of the end as trials like them have it."""
         self._rivals: list[Rival] = []
         """The best two: trials in training by their expected end, others by the best they have reported."""
+        self._kept: dict[str, Any] = {"cohort": None, "expected": [], "rivals": []}
+        """For snapshots: made anew when beliefs are, never changed."""
         self._age = 0
         self._sums: dict[int, tuple[list[float], CurveSums]] = {}
         """Rebuilt from the logbook whenever a curve has grown; not part of the state."""
@@ -162,39 +165,50 @@ class Prospects:
         count = len(field.total)
         seen = count + len(others.unseen)
         prior, variance = np.full(count, cohort.end), np.full(count, _BROAD * cohort.end_variance)
-        posterior = field.posterior(cohort, prior, variance)
-        scale = _Scale.of(posterior.ends, cohort.noise)
+        expected, spreads = field.forecast(cohort, prior, variance)
+        scale = _Scale.of(expected, cohort.noise)
         prior, variance = scale.down(prior), variance / scale.spread**2
         for steps in (_STEPS, 0):
-            ends, variances = scale.down(posterior.ends), posterior.end_variances / scale.spread**2
+            ends, variances = scale.down(expected), spreads / scale.spread**2
             means, doubts = _without(ends, variances, prior, variance)
+            # A curve that has come to its end says by itself where that is.
+            means = np.where(field.is_done, scale.down(field.last), means)
+            doubts = np.where(field.is_done, field.last_noise() / scale.spread**2, doubts)
             means = np.concatenate((np.minimum(means, scale.cap), others.means()))
             doubts = np.concatenate((doubts, others.doubts()))
             self.surrogate.fit(points, means, doubts, random, steps=steps)
             alike, alike_variance = self.surrogate.left_out(means, doubts)
             prior, variance = alike[:count], alike_variance[:count]
-            posterior = field.posterior(cohort, scale.up(prior), scale.spread**2 * variance)
-        ends = np.concatenate((scale.down(posterior.ends), alike[count:seen]))
-        variances = np.concatenate((posterior.end_variances / scale.spread**2, alike_variance[count:seen]))
+            expected, spreads = field.forecast(cohort, scale.up(prior), scale.spread**2 * variance)
+        ends = np.concatenate((scale.down(expected), alike[count:seen]))
+        variances = np.concatenate((spreads / scale.spread**2, alike_variance[count:seen]))
         return _Views(scale, means, doubts, ends, variances, alike[:seen], alike_variance[:seen])
 
     def _remember(self, trials: list[int], views: "_Views", running: set[int], logbook: Logbook) -> None:
         """What later questions about single trials need. A stopped trial will not come to its end: it counts with
-        what it has shown."""
+        what it has shown, unless that was luck."""
         scale, square = views.scale, views.scale.spread**2
         expected = zip(trials, scale.up(views.alike).tolist(), (square * views.alike_variances).tolist(), strict=True)
         self._expected = {trial: (mean, variance) for trial, mean, variance in expected if trial in running}
         believed = zip(trials, scale.up(views.ends).tolist(), (square * views.variances).tolist(), strict=True)
         rivals = [
-            Rival(trial, end, variance) if trial in running else Rival(trial, logbook.best[trial], 0.0)
+            Rival(trial, end, variance) if trial in running else Rival(trial, max(logbook.best[trial], end), 0.0)
             for trial, end, variance in believed
         ]
         self._rivals = sorted(rivals, key=lambda rival: (rival.loss, rival.trial))[:2]
+        self._keep()
+
+    def _keep(self) -> None:
+        self._kept = {
+            "cohort": self._cohort.snapshot() if self._cohort else None,
+            "expected": [[trial, *expected] for trial, expected in self._expected.items()],
+            "rivals": [[rival.trial, rival.loss, rival.variance] for rival in self._rivals],
+        }
 
     def choose(
         self, beliefs: Beliefs, density: Density, taken: set[tuple[float, ...]], random: np.random.Generator
     ) -> list[list[float]]:
-        """Two candidates that promise the most improvement, away from one another; fewer where none is left."""
+        """A few candidates that promise the most improvement, away from one another; fewer where none is left."""
         self.surrogate.fit(*beliefs.settled, random, steps=0)
         parents = beliefs.points[np.argsort(beliefs.ends)[:PARENTS]]
         candidates = density.draws(parents, _CANDIDATES, random)
@@ -202,11 +216,14 @@ class Prospects:
         if len(fresh) == 0:
             return []
         means, deviations = self.surrogate.predict(fresh)
-        promise = improvement(means, deviations, float(beliefs.ends.min()))
-        first = int(np.argmax(promise))
-        alike = self.surrogate.likeness(fresh, fresh[first : first + 1])[:, 0]
-        second = int(np.argmax(promise * (1.0 - alike * alike)))
-        return [fresh[at].tolist() for at in dict.fromkeys((first, second))]
+        promise = improvement(means, deviations, float(self.surrogate.believed.min()))
+        chosen: list[int] = []
+        for _ in range(_AT_ONCE):
+            at = int(np.argmax(promise))
+            chosen.append(at)
+            alike = self.surrogate.likeness(fresh, fresh[at : at + 1])[:, 0]
+            promise = promise * (1.0 - alike * alike)
+        return [fresh[at].tolist() for at in dict.fromkeys(chosen)]
 
     def is_hopeless(self, trial: int, logbook: Logbook) -> bool:
         """Ask only when beliefs are not stale."""
@@ -215,11 +232,10 @@ class Prospects:
             return False
         mean, variance = self._expected[trial]
         field = Field([self._summed(trial, logbook)])
-        posterior = field.posterior(self._cohort, np.array([mean]), np.array([variance]))
-        deviation = math.sqrt(float(posterior.end_variances[0]) + rival.variance)
-        ahead = (rival.loss - float(posterior.ends[0])) / max(deviation, 1e-150)
-        low, high = _LEAST_CHANCE
-        return 0.5 * math.erfc(-ahead / math.sqrt(2.0)) < low + (high - low) * logbook.shares[trial][-1]
+        ends, variances = field.forecast(self._cohort, np.array([mean]), np.array([variance]))
+        deviation = math.sqrt(float(variances[0]) + rival.variance)
+        ahead = (rival.loss - float(ends[0])) / max(deviation, 1e-150)
+        return 0.5 * math.erfc(-ahead / math.sqrt(2.0)) < _LEAST_CHANCE
 
     def _summed(self, trial: int, logbook: Logbook) -> CurveSums:
         """Lists of a logbook are replaced when they grow, so the same list means the same curve."""
@@ -237,18 +253,14 @@ class Prospects:
         return self._cohort
 
     def snapshot(self) -> dict[str, Any]:
-        return {
-            "cohort": self._cohort.snapshot() if self._cohort else None,
-            "expected": [[trial, *expected] for trial, expected in self._expected.items()],
-            "rivals": [[rival.trial, rival.loss, rival.variance] for rival in self._rivals],
-            "age": self._age,
-        }
+        return {**self._kept, "age": self._age}
 
     def load(self, snapshot: Mapping[str, Any]) -> None:
         self._cohort = Cohort.of_snapshot(snapshot["cohort"]) if snapshot["cohort"] else None
         self._expected = {trial: (mean, variance) for trial, mean, variance in snapshot["expected"]}
         self._rivals = [Rival(*rival) for rival in snapshot["rivals"]]
         self._age = snapshot["age"]
+        self._keep()
 
 
 def _chosen(logbook: Logbook, lost: set[int]) -> list[int]:
@@ -256,15 +268,9 @@ def _chosen(logbook: Logbook, lost: set[int]) -> list[int]:
     trials = [trial for trial in logbook.shares if trial not in lost] or list(logbook.shares)
     if len(trials) <= MOST_TRIALS:
         return trials
-    furthest = sorted(trials, key=lambda trial: (-logbook.shares[trial][-1], -trial))[: MOST_TRIALS // 2]
+    furthest = nlargest(MOST_TRIALS // 2, trials, key=lambda trial: (logbook.shares[trial][-1], trial))
     rest = sorted(set(trials) - set(furthest))[-(MOST_TRIALS - len(furthest)) :]
     return sorted((*furthest, *rest))
-
-
-def _highest(ends: Matrix) -> float:
-    ordered = np.sort(ends)
-    middle = float(ordered[len(ordered) // 2])
-    return middle + _CAP * (middle - float(ordered[0])) if len(ordered) > 3 else float(ordered[-1])
 
 
 def _without(ends: Matrix, variances: Matrix, prior: Matrix, prior_variance: Matrix) -> tuple[Matrix, Matrix]:

@@ -32,7 +32,8 @@ class Surrogate:
         self.weights = np.array(weights if len(weights) else [0.0] * (self._width + 1))
         """Logarithms: of the weight of each parameter beside its start, and of the factor on all doubts."""
         self._points: Matrix = np.zeros((0, self._width))
-        self._factor: Matrix = np.zeros((0, 0))
+        self._inverse: Matrix = np.zeros((0, 0))
+        """Of the Cholesky factor: three answers need it, and one inverse is cheaper than three solutions."""
         self._solved: Matrix = np.zeros(0)
         self._scale = 1.0
         self.believed: Matrix = np.zeros(0)
@@ -47,24 +48,24 @@ class Surrogate:
             found = self._explained(points, means, doubts, tried)
             if found[0] > best[0]:
                 best, weights = found, tried
-        _, self._factor, self._scale, half = best
+        _, factor, self._scale, half = best
         self.weights, self._points = weights, points
-        self._solved = np.asarray(np.linalg.solve(self._factor.T, half), dtype=np.float64)
+        self._inverse = np.asarray(np.linalg.inv(factor), dtype=np.float64)
+        self._solved = half @ self._inverse
         # Covariance times solution is the observations; without their doubts it is what is believed of them.
         self.believed = means - _jitter(doubts, weights) * self._solved
 
     def predict(self, points: Matrix) -> tuple[Matrix, Matrix]:
         """Means and standard deviations."""
         near = self._kernel(points, self._points, self.weights)
-        explained = np.linalg.solve(self._factor, near.T)
+        explained = self._inverse @ near.T
         left = np.maximum(1.0 - (explained * explained).sum(axis=0), 1e-6) * self._scale
         means: Matrix = near @ self._solved
         return means, np.sqrt(left)
 
     def left_out(self, means: Matrix, doubts: Matrix) -> tuple[Matrix, Matrix]:
         """Of each point of the last fit, what the others say of the truth there: means and variances."""
-        inverse = np.linalg.inv(self._factor)
-        precision = (inverse * inverse).sum(axis=0)
+        precision = (self._inverse * self._inverse).sum(axis=0)
         variances = np.maximum(1.0 / precision - _jitter(doubts, self.weights), 1e-6) * self._scale
         return means - self._solved / precision, variances
 

@@ -151,9 +151,45 @@ class TestForecast:
         cohort = cohort_of(field)
         count = len(self.ENDS)
 
-        low = field.posterior(cohort, np.full(count, 0.1), np.full(count, 1e-4))
+        low, _ = field.forecast(cohort, np.full(count, 0.1), np.full(count, 1e-4))
 
-        assert low.ends == pytest.approx(np.full(count, 0.1), abs=0.05)
+        assert low == pytest.approx(np.full(count, 0.1), abs=0.05)
+
+    @pytest.mark.parametrize("reports", [32, 48, 56])
+    def test_a_rate_between_two_shapes_of_the_bank_does_not_shift_the_end(self, reports: int) -> None:
+        rates = (1.16 ** np.arange(8.5, 16.5)).tolist()
+        field = Field([curve(end, rate, reports) for end, rate in zip(self.ENDS, rates, strict=True)])
+
+        ends = field.posterior(cohort_of(field)).ends
+
+        assert float(np.mean(ends - np.array(self.ENDS))) == pytest.approx(0.0, abs=0.01)
+
+    def test_curves_that_fit_no_shape_are_not_called_noise(self) -> None:
+        """They rise; with much noise believed, every curve would be taken for a good one."""
+        known = [curve(end, 6.0, 64, wobble=0.02) for end in self.ENDS]
+        rising = [curve(end, 6.0, 32, start=-1.0, wobble=0.02) for end in self.ENDS]
+
+        usual, odd = cohort_of(Field(known)), cohort_of(Field([*known, *rising]))
+
+        assert odd.noise < 4.0 * usual.noise
+
+    def test_the_noise_of_last_reports_is_told_from_the_ends_of_full_curves(self) -> None:
+        quiet = [2.0 - at / 64 + (0.1 * (-1) ** at if at < 40 else 0.0) for at in range(64)]
+        shares = [(at + 1) / 64 for at in range(64)]
+
+        field = Field([sum_up(shares, quiet, [1.0] * 64)])
+
+        assert field.is_done.tolist() == [True]
+        assert field.last_noise() < 1e-3 < field.first_cohort().noise
+
+    def test_a_cohort_kept_with_another_bank_of_shapes_forgets_only_the_shapes(self) -> None:
+        cohort = cohort_of(self.field(32))
+        kept = cohort.snapshot() | {"weights": [0.5] * 62}
+
+        restored = Cohort.of_snapshot(kept)
+
+        assert restored.weights.tolist() == [0.0] * COUNT
+        assert (restored.end, restored.noise) == (cohort.end, cohort.noise)
 
     @settings(max_examples=40, deadline=None)
     @given(st.lists(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8), min_size=1, max_size=5))
@@ -166,7 +202,8 @@ class TestForecast:
 
         assert np.isfinite(posterior.ends).all()
         assert np.isfinite(posterior.end_variances).all()
-        assert Cohort.of_snapshot(json.loads(json.dumps(cohort.snapshot()))) == cohort
+        kept = json.loads(json.dumps(cohort.snapshot()))
+        assert Cohort.of_snapshot(kept).snapshot() == kept
 
 
 def section(**more: Any) -> dict[str, Any]:
