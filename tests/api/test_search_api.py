@@ -69,5 +69,13 @@ def test_the_pareto_set_gives_trials_with_their_metrics(api: Any) -> None:
     assert set(found["hparams"]) == {"lr"}
 
 
+def test_an_experiment_with_several_objectives_is_told_by_the_first(api: Any) -> None:
+    config = BOTH.replace("max_trials: 2", "smaller_is_better: [false, true], max_trials: 2")
+
+    experiment = api.get(f"/api/v1/experiments/{api.create(config)}")["experiment"]
+
+    assert (experiment["searcherMetric"], experiment["smallerIsBetter"]) == ("loss", False)
+
+
 def test_the_pareto_set_of_an_experiment_that_is_not_there_is_not_found(api: Any) -> None:
     api.get("/api/v1/experiments/99/pareto", expect=404)

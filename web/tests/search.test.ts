@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { importances } from "../src/charts/importance";
 import { bracketsOf, rungCountsOf, unitOf } from "../src/charts/rungs";
-import { heatCells, type Dimension, type Point } from "../src/pages/experiment/searchData";
+import { heatCells, objectivesOf, placesOf, type Dimension, type Point } from "../src/pages/experiment/searchData";
+import type { Trial } from "../src/api/types";
 
 describe("importance", () => {
   const rows = Array.from({ length: 60 }, (_, i) => ({
@@ -83,4 +84,18 @@ test("a heat map averages the trials of a cell", () => {
     [0, 0, 3, 2],
     [1, 1, 7, 1],
   ]);
+});
+
+describe("several objectives", () => {
+  const trial = (id: number, avgMetrics: Record<string, unknown>): Trial =>
+    ({ id, latestValidation: { metrics: { avgMetrics } } }) as unknown as Trial;
+  test("a searcher may have one metric, several or none", () => {
+    expect(objectivesOf({ searcher: { metric: ["loss", "size"] } })).toEqual(["loss", "size"]);
+    expect(objectivesOf({ searcher: { metric: "loss" } })).toEqual(["loss"]);
+    expect(objectivesOf({})).toEqual([]);
+  });
+  test("a trial stands where its latest validation puts it, and nowhere when a number is missing", () => {
+    const trials = [trial(1, { loss: 0.5, size: 3 }), trial(2, { loss: "NaN", size: 1 }), trial(3, { loss: 0.1 })];
+    expect(placesOf(trials, "loss", "size", new Set([1]))).toEqual([{ trial: 1, x: 0.5, y: 3, isBest: true }]);
+  });
 });

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+CURVES = Path(__file__).parent / "curves"
+
 
 def test_the_list_filters_and_sorts_on_the_server(page: Page, work) -> None:
     page.goto("experiments")
@@ -209,9 +211,7 @@ def test_a_range_of_parallel_coordinates_can_be_kept(page: Page, work) -> None:
 
 
 def test_code_and_its_difference_from_another_experiment(page: Page, work) -> None:
-    other = work.master.create(
-        (Path(__file__).parent / "curves/single.yaml").read_text(), Path(__file__).parent, activate=False
-    )
+    other = work.master.create((CURVES / "single.yaml").read_text(), Path(__file__).parent, activate=False)
     page.goto(f"experiments/{work.single}/code")
     page.get_by_role("treeitem", name="train.py").click()
     expect(page.get_by_text("A model-free trainer for pictures")).to_be_visible()
@@ -274,3 +274,30 @@ def test_what_does_not_exist_is_said_in_the_servers_words(page: Page, path: str)
     page.goto(path)
 
     expect(page.get_by_role("alert")).to_contain_text("not found: 999999")
+
+
+def test_a_search_with_two_objectives_shows_the_trials_that_no_other_beats(page: Page, work) -> None:
+    config = (CURVES / "search.yaml").read_text().replace("rate-search", "two-objectives")
+    config = config.replace("metric: validation_loss\n", "metric: [validation_loss, accuracy]\n")
+    config = config.replace("name: adaptive_asha", "name: random").replace("max_trials: 24", "max_trials: 4")
+    config = re.sub(r"  (time_metric|max_time|divisor):.*\n", "", config)
+    search = work.master.create(config, CURVES)
+    assert work.master.wait(search) == "STATE_COMPLETED"
+    best = work.master.call("GET", f"/api/v1/experiments/{search}/pareto")["trials"]
+
+    page.goto(f"experiments/{search}/search")
+
+    rows = page.get_by_role("table", name="Pareto set").get_by_role("row")
+    expect(rows).to_have_count(1 + len(best))
+    expect(rows.nth(1)).to_contain_text(str(best[0]["trialId"]))
+    expect(page.get_by_role("img", name="accuracy over validation_loss")).to_be_visible()
+    expect(page.get_by_role("figure", name="validation_loss by step")).to_be_visible()
+    page.get_by_role("table", name="Pareto set").get_by_role("link").first.click()
+    expect(page).to_have_url(re.compile(rf"trials/{best[0]['trialId']}"))
+
+
+def test_a_search_with_one_objective_has_no_pareto_set(page: Page, work) -> None:
+    page.goto(f"experiments/{work.search}/search")
+
+    expect(page.get_by_text("Rungs", exact=False).first).to_be_visible()
+    expect(page.get_by_role("table", name="Pareto set")).to_have_count(0)

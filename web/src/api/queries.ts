@@ -14,6 +14,7 @@ import type {
   Model,
   ModelVersion,
   Pagination,
+  ParetoTrial,
   Project,
   ResourcePool,
   ServerInfo,
@@ -90,6 +91,14 @@ export interface TrialPage {
   pagination: Pagination;
 }
 
+export const paretoQuery = (experimentId: number) =>
+  queryOptions({
+    queryKey: ["experiment", experimentId, "pareto"],
+    queryFn: ({ signal }) =>
+      get<{ trials: ParetoTrial[] }>(`${V1}/experiments/${experimentId}/pareto`, {}, signal).then(
+        (answer) => answer.trials,
+      ),
+  });
 export const trialsQuery = (
   experimentId: number,
   query: { sortBy?: string; descending?: boolean; offset?: number; limit?: number } = {},

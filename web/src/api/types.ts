@@ -7,6 +7,7 @@ export type JsonObject = Record<string, unknown>;
 export type Pagination = Schemas["Pagination"];
 export type User = Schemas["User"];
 export type Experiment = Schemas["Experiment"];
+export type ParetoTrial = Schemas["ParetoTrial"];
 export type Workload = Schemas["MetricsWorkload"];
 export type Checkpoint = Schemas["Checkpoint"];
 export type FileNode = Schemas["FileNode"];

@@ -14,6 +14,7 @@ def experiment_message(
 ) -> wire.Experiment:
     experiment = summary.experiment
     searcher = experiment.config.get("searcher") or {}
+    smaller = searcher.get("smaller_is_better", True)
     metric = searcher.get("metric")
     return wire.Experiment(
         id=experiment.id,
@@ -35,7 +36,8 @@ def experiment_message(
         job_id=experiment.job_id,
         resource_pool=experiment.resource_pool,
         searcher_type=str(searcher.get("name", "")),
-        searcher_metric=", ".join(metric) if isinstance(metric, list) else metric,
+        # Of several objectives the first: what the best trial and its value below are told by.
+        searcher_metric=metric[0] if isinstance(metric, list) else metric,
         hyperparameters=experiment.config.get("hyperparameters") or {},
         forked_from=experiment.parent_id,
         project_id=experiment.project_id,
@@ -52,7 +54,7 @@ def experiment_message(
         best_trial_searcher_metric=summary.best_metric,
         unmanaged=experiment.unmanaged,
         external_experiment_id=experiment.external_id,
-        smaller_is_better=bool(searcher.get("smaller_is_better", True)),
+        smaller_is_better=bool(smaller[0] if isinstance(smaller, list) else smaller),
         warnings=list(experiment.warnings),
     )
 

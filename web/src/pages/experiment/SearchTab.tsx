@@ -15,8 +15,9 @@ import { plural } from "../../text/format";
 import { isLive } from "../../text/state";
 import { Empty, ErrorNote, Loading, Panel, Segment } from "../../ui/parts";
 import { ImportancePanel } from "./ImportancePanel";
+import { ParetoPanel } from "./ParetoPanel";
 import { RungsPanel } from "./RungsPanel";
-import { dimensionsOf, pointsOf } from "./searchData";
+import { dimensionsOf, objectivesOf, pointsOf } from "./searchData";
 
 const SearchCharts = lazy(() => import("./SearchCharts"));
 const FEW = 200;
@@ -80,6 +81,7 @@ export default function SearchTab({ experiment }: { experiment: Experiment }): R
           <SearchCharts kind={view} experiment={experiment} points={points} dimensions={dimensions} />
         </Suspense>
       )}
+      {objectivesOf(experiment.config).length > 1 && <ParetoPanel experiment={experiment} trials={trials} />}
       <div className="grid two">
         <ImportancePanel points={points} metric={experiment.searcherMetric ?? "the metric"} />
         <RungsPanel experiment={experiment} trials={trials} />

@@ -31,6 +31,29 @@ export function pointsOf(trials: readonly Trial[]): Point[] {
   });
 }
 
+/** Names of the searcher's metrics; more than one in a search with several objectives. */
+export function objectivesOf(config: Record<string, unknown>): string[] {
+  const { metric } = (config["searcher"] ?? {}) as { metric?: unknown };
+  return Array.isArray(metric) ? metric.map(String) : typeof metric === "string" ? [metric] : [];
+}
+
+export interface Place {
+  trial: number;
+  x: number;
+  y: number;
+  isBest: boolean;
+}
+
+/** Where trials stand in two metrics, by their latest validation: that is what the server compares, too. */
+export function placesOf(trials: readonly Trial[], across: string, up: string, best: ReadonlySet<number>): Place[] {
+  return trials.flatMap((trial) => {
+    const metrics = trial.latestValidation?.metrics.avgMetrics;
+    const [x, y] = [toNumber(metrics?.[across] ?? undefined), toNumber(metrics?.[up] ?? undefined)];
+    if (x === undefined || y === undefined || !Number.isFinite(x) || !Number.isFinite(y)) return [];
+    return [{ trial: trial.id, x, y, isBest: best.has(trial.id) }];
+  });
+}
+
 /** Dimensions that vary; `log` where the search itself was logarithmic. */
 export function dimensionsOf(points: readonly Point[], experiment: Experiment): Dimension[] {
   const names = [...new Set(points.flatMap((point) => Object.keys(point.values)))].sort();

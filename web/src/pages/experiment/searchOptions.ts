@@ -1,7 +1,7 @@
 /** ECharts options for the search pictures. Pure: data in, option out. */
 import type { EChartsCoreOption } from "echarts/core";
 import { formatNumber } from "../../text/format";
-import { coordinate, heatCells, type Dimension, type Point } from "./searchData";
+import { coordinate, heatCells, type Dimension, type Place, type Point } from "./searchData";
 import type { Paint } from "./SearchCharts";
 
 /** Good to poor: dark ink stands out on light ground, bright ink on dark. */
@@ -18,13 +18,13 @@ function metricRange(points: readonly Point[]): { min: number; max: number } {
   return { min: sorted[cut]!, max: sorted[sorted.length - 1 - cut]! };
 }
 
-const tooltip = (paint: Paint): object => ({
+const tooltip = (paint: Pick<Paint, "ink">): object => ({
   backgroundColor: paint.ink.panel,
   borderColor: paint.ink.line,
   textStyle: { color: paint.ink.text, fontSize: 12 },
   confine: true,
 });
-const axisStyle = (paint: Paint): object => ({
+const axisStyle = (paint: Pick<Paint, "ink">): object => ({
   nameTextStyle: { color: paint.ink.muted, fontSize: 11 },
   axisLine: { lineStyle: { color: paint.ink.line } },
   axisTick: { show: false },
@@ -176,5 +176,39 @@ export function heatOption(points: readonly Point[], x: Dimension, y: Dimension,
       inRange: { color: ramp(paint) },
     },
     series: [{ type: "heatmap", data: cells, itemStyle: { borderColor: paint.ink.panel, borderWidth: 2 } }],
+  };
+}
+
+export function paretoOption(
+  places: readonly Place[],
+  [across, up]: readonly [string, string],
+  colours: Paint["ink"],
+): EChartsCoreOption {
+  const paint = { ink: colours };
+  const axis = (name: string, nameGap: number): object => ({
+    type: "value",
+    scale: true,
+    name,
+    nameLocation: "middle",
+    nameGap,
+    ...axisStyle(paint),
+  });
+  const dots = (isBest: boolean, symbolSize: number, color: string, opacity: number): object => ({
+    type: "scatter",
+    symbolSize,
+    z: isBest ? 3 : 2,
+    itemStyle: { color, opacity },
+    data: places.filter((place) => place.isBest === isBest).map((place) => [place.x, place.y, place.trial]),
+  });
+  return {
+    grid: { left: 64, right: 16, top: 12, bottom: 44 },
+    tooltip: {
+      ...tooltip(paint),
+      formatter: (item: { value: number[] }) =>
+        `trial ${item.value[2]}<br>${across}: <b>${formatNumber(item.value[0])}</b><br>${up}: <b>${formatNumber(item.value[1])}</b>`,
+    },
+    xAxis: axis(across, 28),
+    yAxis: axis(up, 48),
+    series: [dots(false, 6, colours.muted, 0.5), dots(true, 11, colours.accent, 0.95)],
   };
 }
