@@ -37,10 +37,8 @@ _WINDOW = 4
 _UPPER_DIVISOR = 3.0
 """Above the first rung, where trials are few and have cost much already, at most this divisor."""
 _CHECKS = 8
-"""Times in a full training that a trial's prospects are looked at; `_LATE` must be one of them."""
+"""Times in a full training that a trial's prospects are looked at."""
 _FEWEST_CURVES = 4
-_LATE = 0.75
-"""Beyond this share of the length, no more than one in `divisor` trials may go."""
 _MOST_EARLIER = 30
 
 
@@ -174,7 +172,7 @@ class AdaptiveTpeSearcher(StoppingHalving):
         is_due = int(before * _CHECKS) < int(share * _CHECKS) and share < 1.0
         if not is_due or not self._roll.is_running(trial) or self._is_spared(trial, share):
             return
-        if self._is_crowded(trial, before, share) or self._has_no_prospect(trial):
+        if self._has_no_prospect(trial):
             self._stop(trial, outcome)
             self._refill(self._bracket_of[trial], outcome)
 
@@ -184,12 +182,6 @@ class AdaptiveTpeSearcher(StoppingHalving):
         has_more = any(bracket.has_budget for bracket in self._brackets) or self._roll.count("r") > 1
         # Somebody must train to the end.
         return not has_more and not any(shares[-1] >= 1.0 for shares in self._logbook.shares.values())
-
-    def _is_crowded(self, trial: int, before: float, share: float) -> bool:
-        if not before < _LATE <= share:
-            return False
-        late = sum(1 for other, shares in self._logbook.shares.items() if other != trial and shares[-1] >= _LATE)
-        return late + 1 > max(len(self._rows) / self._divisor, 1.0)
 
     def _has_no_prospect(self, trial: int) -> bool:
         if trial in self._logbook.lost:

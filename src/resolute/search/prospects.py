@@ -18,7 +18,7 @@ from resolute.search.forecast import Cohort, CurveSums, Field, Matrix, cut_off, 
 from resolute.search.logbook import Logbook
 from resolute.search.surrogate import Surrogate, improvement
 
-MOST_TRIALS = 64
+MOST_TRIALS = 80
 """A fit costs their cube."""
 REFIT_AFTER = 60
 """Reports after which beliefs are formed anew although nobody asked for a new trial."""
@@ -35,8 +35,9 @@ _CANDIDATES = 400
 _AT_ONCE = 2
 """Trials that are chosen with one fit."""
 PARENTS = 10
-_LEAST_CHANCE = 0.05
-"""Of passing the best rival; below it a trial is hopeless."""
+_LEAST_CHANCE = 0.1
+"""Of passing the best rival; below it a trial is hopeless. One in all trials so far if that is less: the more have been
+tried, the rarer is a better one, and the dearer its loss."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +236,7 @@ class Prospects:
         ends, variances = field.forecast(self._cohort, np.array([mean]), np.array([variance]))
         deviation = math.sqrt(float(variances[0]) + rival.variance)
         ahead = (rival.loss - float(ends[0])) / max(deviation, 1e-150)
-        return 0.5 * math.erfc(-ahead / math.sqrt(2.0)) < _LEAST_CHANCE
+        return 0.5 * math.erfc(-ahead / math.sqrt(2.0)) < min(_LEAST_CHANCE, 1.0 / len(logbook.shares))
 
     def _summed(self, trial: int, logbook: Logbook) -> CurveSums:
         """Lists of a logbook are replaced when they grow, so the same list means the same curve."""
