@@ -121,7 +121,7 @@ class Prospects:
         self._expected: dict[int, tuple[float, float]] = {}
         """Of running trials: mean and variance of the end as trials like them have it."""
         self._rivals: list[Rival] = []
-        """The best two: trials in training by their expected end, others by the best they have reported."""
+        """The best two: trials in training by their expected end, others by the best they reported, luck left out."""
         self._kept: dict[str, Any] = {"cohort": None, "expected": [], "rivals": []}
         """For snapshots: made anew when beliefs are, never changed."""
         self._age = 0

@@ -24,7 +24,9 @@ from resolute.search.events import (
 from resolute.search.forecast import Cohort, CurveSums, Field, sum_up
 from resolute.search.logbook import DENSE, MOST_REPORTS, Logbook
 from resolute.search.objective import WORST
+from resolute.search.prospects import Prospects
 from resolute.search.shapes import COUNT, shapes_at
+from resolute.search.surrogate import Surrogate
 
 SPACE = {
     "x": {"type": "double", "minval": 0, "maxval": 1},
@@ -206,6 +208,24 @@ class TestForecast:
         assert Cohort.of_snapshot(kept).snapshot() == kept
 
 
+def test_one_lucky_report_does_not_make_a_stopped_trial_the_one_to_beat() -> None:
+    logbook, rows = Logbook(), [[at / 10] for at in range(10)]
+    for trial in range(10):
+        for step in range(1, 33):
+            lucky = -2.0 if (trial, step) == (4, 20) else 0.0
+            logbook.add(trial, step / 64, 0.5 + row_loss(rows[trial]) + math.exp(-step / 8) + lucky)
+    prospects = Prospects(Surrogate(1, 0))
+
+    prospects.form(logbook, rows, running={9}, lost=set(), earlier=[], random=np.random.default_rng(1))
+
+    assert logbook.best[4] < -1.0
+    assert all(loss > 0.0 for _, loss, _ in prospects.snapshot()["rivals"])
+
+
+def row_loss(row: list[float]) -> float:
+    return (row[0] - 0.6) ** 2
+
+
 def section(**more: Any) -> dict[str, Any]:
     return {
         "name": "adaptive_tpe",
@@ -307,6 +327,18 @@ class TestSearch:
         trials = run(section(), loss)
 
         assert next(time for hparams, time in trials if hparams["x"] == best["x"]) == LENGTH
+
+    def test_hardly_a_point_is_tried_twice_while_others_are_left(self) -> None:
+        space = {
+            "n": {"type": "int", "minval": 1, "maxval": 20},
+            "net": {"type": "categorical", "vals": ["a", "b", "c"]},
+        }
+        searcher = new_searcher(section(), space, 3)
+
+        trials = run(section(), lambda hparams, time: abs(hparams["n"] - 7) + math.exp(-time / 4), searcher=searcher)
+
+        # Of the ten at the start, and of a few later ones that are drawn at random, some are alike.
+        assert len({(hparams["n"], hparams["net"]) for hparams, _ in trials}) >= 36
 
     def test_patience_spares_young_trials(self) -> None:
         trials = run(section(max_trials=16, patience={"epochs": 20}), learning)
