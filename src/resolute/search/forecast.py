@@ -162,9 +162,10 @@ class Field:
 
     def forecast(self, cohort: Cohort, ends: Matrix, variances: Matrix) -> tuple[Matrix, Matrix]:
         """Means and variances of the ends, from what is believed of each trial's end before its curve is seen."""
-        end = ends[:, None]
-        fits = self._fitted(cohort, end, variances[:, None])
-        fall = cohort.start + fits.start_steps - (1.0 - cohort.tie) * (end + fits.end_steps)
+        return self._mixed_ends(cohort, ends, self._fitted(cohort, ends[:, None], variances[:, None]))
+
+    def _mixed_ends(self, cohort: Cohort, ends: Matrix, fits: _Fits) -> tuple[Matrix, Matrix]:
+        fall = cohort.start + fits.start_steps - (1.0 - cohort.tie) * (ends[:, None] + fits.end_steps)
         step, variance = _mixed(fits.shapes, fits.end_steps, fits.end_variances + (_GAPS * self._left * fall) ** 2)
         return step + ends, variance
 
@@ -173,14 +174,13 @@ class Field:
         count = len(self.total)
         ends, variances = np.full(count, cohort.end), np.full(count, cohort.end_variance)
         fits = self._fitted(cohort, ends[:, None], variances[:, None])
-        fall = cohort.start + fits.start_steps - (1.0 - cohort.tie) * (ends[:, None] + fits.end_steps)
-        step, variance = _mixed(fits.shapes, fits.end_steps, fits.end_variances + (_GAPS * self._left * fall) ** 2)
+        found, variance = self._mixed_ends(cohort, ends, fits)
         start_step, start_variance = _mixed(fits.shapes, fits.start_steps, fits.start_variances)
         # Expected, not least, squares: what start and end leave open counts as far as curves, not beliefs, say it.
         pull = (fits.end_steps**2 + fits.end_variances) / cohort.end_variance
         pull += (fits.start_steps**2 + fits.start_variances) / cohort.start_variance
         residuals = (fits.shapes * (fits.left - cohort.noise * pull)).sum(axis=1) + 2.0 * cohort.noise
-        return Posterior(step + ends, variance, start_step + cohort.start, start_variance, fits.shapes, residuals)
+        return Posterior(found, variance, start_step + cohort.start, start_variance, fits.shapes, residuals)
 
     def _fitted(self, cohort: Cohort, end: Matrix, variance: Matrix) -> _Fits:
         ee, es, ss, ey, sy = self._tied(cohort.tie)
