@@ -14,10 +14,13 @@ export function RungsPanel({ experiment, trials }: { experiment: Experiment; tri
     return (
       <Panel title="Rungs">
         <Empty title="This search has no rungs">
-          <p>
-            {experiment.searcherType} trains every trial to the end. Use <code>adaptive_asha</code> to stop poor trials
-            early.
-          </p>
+          {experiment.searcherType === "adaptive_tpe" ? (
+            <p>adaptive_tpe stops a trial when its learning curve leaves it little chance to become the best.</p>
+          ) : (
+            <p>
+              {experiment.searcherType} has no ladder. Use <code>adaptive_asha</code> to stop poor trials early.
+            </p>
+          )}
         </Empty>
       </Panel>
     );
