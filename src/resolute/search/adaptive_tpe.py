@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from resolute.search.brackets import BracketPlan, bracket_rungs, divisor_of, plan_halving, training_length
+from resolute.search.column import Column
 from resolute.search.curves import Curves
 from resolute.search.density import Density, Matrix
 from resolute.search.dice import Dice
@@ -21,7 +22,7 @@ from resolute.search.halving import StoppingHalving
 from resolute.search.logbook import Logbook
 from resolute.search.outlook import Outlook, look_ahead
 from resolute.search.pareto import best_first
-from resolute.search.prospects import EARLIER_DOUBT, PARENTS, Beliefs, Prospects
+from resolute.search.prospects import EARLIER_DOUBT, PARENTS, Beliefs, Choice, Prospects
 from resolute.search.roll import FAILED
 from resolute.search.space import Assignment, Space
 from resolute.search.surrogate import MOST_POINTS, Surrogate, improvement
@@ -52,16 +53,20 @@ class AdaptiveTpeSearcher(StoppingHalving):
         self._length = training_length(searcher)
         self._logbook = Logbook()
         self._prospects = Prospects(self._surrogate)
-        self._rows: list[list[float]] = []
+        self._rows: Column[list[float]] = Column()
         """Encoded points, one for each trial."""
-        self._waiting_rows: list[list[float]] = []
+        self._tried: set[tuple[float, ...]] = set()
+        """The same."""
+        self._waiting: list[Choice] = []
         """Chosen by the last fit and not yet tried."""
         self._earlier: list[list[float]] = []
         """Encoded points of earlier results, best first."""
 
     def learn(self, earlier: list[EarlierResult]) -> None:
         ranking = best_first([self._objective.losses(result.metrics) for result in earlier])
-        self._earlier += [self._density.encode(self._space.flat(earlier[at].hparams)) for at in ranking]
+        encoded = [self._density.encode(self._space.flat(earlier[at].hparams)) for at in ranking]
+        # A new list: snapshots share the old one.
+        self._earlier = self._earlier + encoded
 
     def _plan(self, searcher: Mapping[str, Any]) -> list[BracketPlan]:
         """Two brackets that begin higher than the boldest: the shortest trainings tell a model little or mislead it."""
@@ -75,41 +80,43 @@ class AdaptiveTpeSearcher(StoppingHalving):
 
     def _propose(self, bracket: int) -> Assignment:
         point = self._modelled()
-        self._rows.append(self._density.encode(point))
+        row = self._density.encode(point)
+        self._rows.append(row)
+        self._tried.add(tuple(row))
         return point
 
     def _modelled(self) -> Assignment:
         if self._queued or self._is_early() or self._dice.unit() < _RANDOM_SHARE:
             return self._draw()
-        if not self._waiting_rows:
-            self._waiting_rows = self._chosen()
-        # Nothing new is left in a small space.
-        return (
-            self._density.decode(np.array(self._waiting_rows.pop(0)), self._dice)
-            if self._waiting_rows
-            else self._draw()
-        )
+        if not self._waiting:
+            self._waiting = self._chosen()
+        if not self._waiting:
+            # Nothing new is left in a small space.
+            return self._draw()
+        choice = self._waiting.pop(0)
+        if choice.expected:
+            self._prospects.expect(len(self._rows), choice.expected)
+        return self._density.decode(np.array(choice.row), self._dice)
 
     def _is_early(self) -> bool:
         known = sum(len(bracket.rungs[0].order) for bracket in self._brackets)
         return known + len(self._earlier) < self._startup
 
-    def _chosen(self) -> list[list[float]]:
+    def _chosen(self) -> list[Choice]:
         """Of candidates that were not tried, the greatest expected improvement and, often another, the lowest loss."""
         random = np.random.Generator(np.random.PCG64(self._dice.bits()))
         if self._is_dense():
-            return self._prospects.choose(self._beliefs(random), self._density, self._tried(), random)
+            return self._prospects.choose(self._beliefs(random), self._density, self._tried, random)
         points = self._fit(self._outlook(), random)
         means = self._surrogate.believed
         candidates = self._density.draws(points[np.argsort(means)[:PARENTS]], _CANDIDATES, random)
         expected, deviations = self._surrogate.predict(candidates)
-        tried = self._tried()
-        fresh = [at for at, row in enumerate(candidates.tolist()) if tuple(row) not in tried]
+        fresh = [at for at, row in enumerate(candidates.tolist()) if tuple(row) not in self._tried]
         if not fresh:
             return []
         hopeful = fresh[int(np.argmax(improvement(expected, deviations, float(means.min()))[fresh]))]
         lowest = fresh[int(np.argmin(expected[fresh]))]
-        return [candidates[at].tolist() for at in dict.fromkeys((hopeful, lowest))]
+        return [Choice(candidates[at].tolist()) for at in dict.fromkeys((hopeful, lowest))]
 
     def _is_dense(self) -> bool:
         return len(self._logbook.shares) >= _FEWEST_CURVES and self._logbook.is_dense()
@@ -119,9 +126,6 @@ class AdaptiveTpeSearcher(StoppingHalving):
         lost = self._logbook.lost | {trial for trial, status in enumerate(self._roll.status) if status == FAILED}
         known = self._earlier[:_MOST_EARLIER]
         return self._prospects.form(self._logbook, self._rows, running, lost, known, random)
-
-    def _tried(self) -> set[tuple[float, ...]]:
-        return {tuple(row) for row in self._rows}
 
     def _fit(self, outlook: Outlook, random: np.random.Generator) -> Matrix:
         """Teach the surrogate the best-known and newest trials; returns their points."""
@@ -231,10 +235,11 @@ class AdaptiveTpeSearcher(StoppingHalving):
     def _state(self) -> dict[str, Any]:
         return {
             **super()._state(),
-            "rows": self._rows.copy(),
-            "waiting_rows": self._waiting_rows.copy(),
+            "rows": self._rows.written(),
+            "waiting_rows": [choice.row for choice in self._waiting],
+            "waiting_ends": [choice.expected and list(choice.expected) for choice in self._waiting],
             "weights": self._surrogate.weights.tolist(),
-            "earlier": self._earlier.copy(),
+            "earlier": self._earlier,
             "curves": self._curves.snapshot(),
             "logbook": self._logbook.snapshot(),
             "prospects": self._prospects.snapshot(),
@@ -242,8 +247,9 @@ class AdaptiveTpeSearcher(StoppingHalving):
 
     def _load_state(self, state: Mapping[str, Any]) -> None:
         super()._load_state(state)
-        self._rows = [list(row) for row in state["rows"]]
-        self._waiting_rows = [list(row) for row in state.get("waiting_rows", [])]
+        self._rows = Column(list(row) for row in state["rows"])
+        self._tried = {tuple(row) for row in self._rows}
+        self._waiting = _waiting(state)
         numbers = self._density.numbers
         self._surrogate = Surrogate(numbers, self._density.width - numbers, state.get("weights", ()))
         self._earlier = [list(row) for row in state["earlier"]]
@@ -252,3 +258,10 @@ class AdaptiveTpeSearcher(StoppingHalving):
         if "logbook" in state:
             self._logbook = Logbook.of_snapshot(state["logbook"])
             self._prospects.load(state["prospects"])
+
+
+def _waiting(state: Mapping[str, Any]) -> list[Choice]:
+    """Searches that were kept by earlier versions have no rows, or rows without ends."""
+    rows = state.get("waiting_rows", [])
+    ends = state.get("waiting_ends", [None] * len(rows))
+    return [Choice(list(row), end and (end[0], end[1])) for row, end in zip(rows, ends, strict=True)]

@@ -89,9 +89,9 @@ class CurveSums:
 def sum_up(shares: Sequence[float], losses: Sequence[float], counts: Sequence[float]) -> CurveSums:
     share, loss = np.array(shares), np.array(losses)
     weight = np.array(counts) * (_FADE + (1.0 - _FADE) * share / share[-1])
-    height = shapes_at(shares)
+    height, squared = shapes_at(tuple(shares))
     weighed = weight * loss
-    total, once, twice, crossed = float(weight.sum()), weight @ height, weight @ (height * height), weighed @ height
+    total, once, twice, crossed = float(weight.sum()), weight @ height, weight @ squared, weighed @ height
     # Of single reports: averages of several are smoother.
     bends = (loss[2:] - 2.0 * loss[1:-1] + loss[:-2]) ** 2 * np.array(counts)[1:-1] / 6.0
     scalars = (

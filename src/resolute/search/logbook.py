@@ -3,9 +3,10 @@
 Lists are replaced, never changed, so that a snapshot may share them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from resolute.search.column import Column
 from resolute.search.objective import WORST
 
 MOST_REPORTS = 64
@@ -26,6 +27,9 @@ class Logbook:
         self._averages = 0
         self._trained = 0.0
         """Full trainings that all curves together make."""
+        self._place: dict[int, int] = {}
+        self._written: Column[dict[str, Any]] = Column()
+        """The same curves as a snapshot has them, by place."""
 
     def add(self, trial: int, share: float, loss: float) -> None:
         if abs(loss) >= WORST / 4:
@@ -33,44 +37,51 @@ class Logbook:
             return
         shares, losses = self.shares.get(trial, []), self.losses.get(trial, [])
         counts = self.counts.get(trial, [])
-        if shares and _slot(shares[-1]) == _slot(share):
-            count = counts[-1] + 1.0
-            share, loss_here = shares[-1] + (share - shares[-1]) / count, losses[-1] + (loss - losses[-1]) / count
-            shares, losses, counts = shares[:-1], losses[:-1], counts[:-1]
-        else:
-            count, loss_here = 1.0, loss
-        before = self.shares[trial][-1] if trial in self.shares else 0.0
-        self._trained += share - before
-        self._averages += len(shares) + 1 - len(self.shares.get(trial, ()))
-        self.shares[trial], self.losses[trial] = [*shares, share], [*losses, loss_here]
-        self.counts[trial] = [*counts, count]
+        before, length = shares[-1] if shares else 0.0, len(shares)
         self.best[trial] = min(loss, self.best.get(trial, loss))
+        count = 1.0
+        if shares and _slot(before) == _slot(share):
+            count += counts[-1]
+            share, loss = before + (share - before) / count, losses[-1] + (loss - losses[-1]) / count
+            shares, losses, counts = shares[:-1], losses[:-1], counts[:-1]
+        self._trained += share - before
+        self._averages += len(shares) + 1 - length
+        self._set(trial, [*shares, share], [*losses, loss], [*counts, count])
+
+    def _set(self, trial: int, shares: list[float], losses: list[float], counts: list[float]) -> None:
+        self.shares[trial], self.losses[trial], self.counts[trial] = shares, losses, counts
+        curve = {"trial": trial, "shares": shares, "losses": losses, "counts": counts, "best": self.best[trial]}
+        place = self._place.setdefault(trial, len(self._written))
+        if place == len(self._written):
+            self._written.append(curve)
+        else:
+            self._written[place] = curve
 
     def is_dense(self) -> bool:
         return self._averages > 0 and self._averages >= DENSE * self._trained
 
     def snapshot(self) -> dict[str, Any]:
-        return {
-            "trials": list(self.shares),
-            "shares": list(self.shares.values()),
-            "losses": list(self.losses.values()),
-            "counts": list(self.counts.values()),
-            "best": list(self.best.values()),
-            "lost": sorted(self.lost),
-            "trained": self._trained,
-        }
+        return {"curves": self._written.written(), "lost": sorted(self.lost), "trained": self._trained}
 
     @classmethod
     def of_snapshot(cls, snapshot: Mapping[str, Any]) -> "Logbook":
-        logbook, trials = cls(), snapshot["trials"]
-        logbook.shares = dict(zip(trials, map(list, snapshot["shares"]), strict=True))
-        logbook.losses = dict(zip(trials, map(list, snapshot["losses"]), strict=True))
-        logbook.counts = dict(zip(trials, map(list, snapshot["counts"]), strict=True))
-        logbook.best = dict(zip(trials, snapshot["best"], strict=True))
+        logbook = cls()
+        for curve in snapshot["curves"] if "curves" in snapshot else _of_columns(snapshot):
+            trial = curve["trial"]
+            logbook.best[trial] = curve["best"]
+            logbook._set(trial, list(curve["shares"]), list(curve["losses"]), list(curve["counts"]))
         logbook.lost = set(snapshot["lost"])
         logbook._averages = sum(map(len, logbook.shares.values()))
         logbook._trained = snapshot["trained"]
         return logbook
+
+
+def _of_columns(snapshot: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """As earlier versions kept it: a list for all shares, one for all losses."""
+    names = ("trial", "shares", "losses", "counts", "best")
+    columns = (snapshot[name] for name in ("trials", *names[1:]))
+    for values in zip(*columns, strict=True):
+        yield dict(zip(names, values, strict=True))
 
 
 def _slot(share: float) -> int:

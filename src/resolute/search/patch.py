@@ -11,7 +11,7 @@ arrays and for strings.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from resolute.search.column import Written
+from resolute.search.column import Splice, Written
 
 Patch = dict[str, Any]
 _ABSENT = object()
@@ -22,7 +22,7 @@ def changes(old: Any, new: Any) -> Patch | None:
     if old is new:
         return None
     if isinstance(new, Written) and (splice := new.splice_from(old)):
-        return {"at": splice.at, "cut": splice.cut, "put": new[splice.at : splice.at + splice.put]}
+        return _spliced(old, new, splice)
     if type(old) is not type(new) and not (isinstance(old, list) and isinstance(new, list)):
         return {"set": new}
     if isinstance(new, dict):
@@ -32,6 +32,14 @@ def changes(old: Any, new: Any) -> Patch | None:
     if old == new:
         return None
     return _splice(old, new) if isinstance(new, list | str) else {"set": new}
+
+
+def _spliced(old: Sequence[Any], new: Sequence[Any], splice: Splice) -> Patch | None:
+    at, cut, put = splice
+    if cut == put == 1 and isinstance(new[at], dict):
+        inner = changes(old[at], new[at])
+        return inner and {"each": [[at, inner]]}
+    return {"at": at, "cut": cut, "put": new[at : at + put]}
 
 
 def patched(old: Any, patch: Patch | None) -> Any:

@@ -8,7 +8,6 @@ of what the first, broad guess put into the forecasts. Decides nothing about bra
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from resolute.search.surrogate import Surrogate, improvement
 
 MOST_TRIALS = 80
 """A fit costs their cube."""
-REFIT_AFTER = 60
+REFIT_AFTER = 100
 """Reports after which beliefs are formed anew although nobody asked for a new trial."""
 _BROAD = 4.0
 _UNSEEN = 1e6
@@ -47,6 +46,14 @@ class Beliefs:
     """Expected final losses, standardised."""
     settled: tuple[Matrix, Matrix, Matrix]
     """Points, means and doubts for a surrogate to which running trials are as good as done."""
+    scale: "_Scale"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    row: list[float]
+    expected: tuple[float, float] | None = None
+    """Mean and variance of the end, as trials like it have it; None: nobody asked a curve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +85,10 @@ class _Scale:
     def up(self, scaled: Matrix) -> Matrix:
         losses: Matrix = self.centre + self.spread * scaled
         return losses
+
+    def end(self, mean: float, deviation: float) -> tuple[float, float]:
+        """Mean and variance of losses."""
+        return self.centre + self.spread * mean, (self.spread * deviation) ** 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +168,7 @@ class Prospects:
         is_running = np.array([trial in running for trial in everyone] + [False] * (len(points) - len(everyone)))
         believed = np.concatenate((views.ends, views.means[len(everyone) :]))
         settled = points, np.where(is_running, believed, views.means), np.where(is_running, _SETTLED, views.doubts)
-        return Beliefs(points[: len(everyone)], views.ends, settled)
+        return Beliefs(points[: len(everyone)], views.ends, settled, views.scale)
 
     def _agree(
         self, field: Field, cohort: Cohort, points: Matrix, others: "_Others", random: np.random.Generator
@@ -192,11 +203,11 @@ class Prospects:
         expected = zip(trials, scale.up(views.alike).tolist(), (square * views.alike_variances).tolist(), strict=True)
         self._expected = {trial: (mean, variance) for trial, mean, variance in expected if trial in running}
         believed = zip(trials, scale.up(views.ends).tolist(), (square * views.variances).tolist(), strict=True)
-        rivals = [
-            Rival(trial, end, variance) if trial in running else Rival(trial, max(logbook.best[trial], end), 0.0)
+        rivals = sorted(
+            (end, trial, variance) if trial in running else (max(logbook.best[trial], end), trial, 0.0)
             for trial, end, variance in believed
-        ]
-        self._rivals = sorted(rivals, key=lambda rival: (rival.loss, rival.trial))[:2]
+        )
+        self._rivals = [Rival(trial, loss, variance) for loss, trial, variance in rivals[:2]]
         self._keep()
 
     def _keep(self) -> None:
@@ -208,23 +219,28 @@ class Prospects:
 
     def choose(
         self, beliefs: Beliefs, density: Density, taken: set[tuple[float, ...]], random: np.random.Generator
-    ) -> list[list[float]]:
+    ) -> list[Choice]:
         """A few candidates that promise the most improvement, away from one another; fewer where none is left."""
         self.surrogate.fit(*beliefs.settled, random, steps=0)
         parents = beliefs.points[np.argsort(beliefs.ends)[:PARENTS]]
         candidates = density.draws(parents, _CANDIDATES, random)
-        fresh = candidates[[tuple(row) not in taken for row in candidates.tolist()]]
-        if len(fresh) == 0:
-            return []
-        means, deviations = self.surrogate.predict(fresh)
+        means, deviations = self.surrogate.predict(candidates)
         promise = improvement(means, deviations, float(self.surrogate.believed.min()))
-        chosen: list[int] = []
-        for _ in range(_AT_ONCE):
+        chosen: list[Choice] = []
+        while len(chosen) < _AT_ONCE and promise.max() >= 0.0:
             at = int(np.argmax(promise))
-            chosen.append(at)
-            alike = self.surrogate.likeness(fresh, fresh[at : at + 1])[:, 0]
-            promise = promise * (1.0 - alike * alike)
-        return [fresh[at].tolist() for at in dict.fromkeys(chosen)]
+            row = candidates[at].tolist()
+            if tuple(row) not in taken and all(row != choice.row for choice in chosen):
+                chosen.append(Choice(row, beliefs.scale.end(float(means[at]), float(deviations[at]))))
+                alike = self.surrogate.likeness(candidates, candidates[at : at + 1])[:, 0]
+                promise *= 1.0 - alike * alike
+            promise[at] = -1.0
+        return chosen
+
+    def expect(self, trial: int, expected: tuple[float, float]) -> None:
+        """What was thought of a new trial when it was chosen, so that its first reports need no fit."""
+        self._expected[trial] = expected
+        self._kept = {**self._kept, "expected": [*self._kept["expected"], [trial, *expected]]}
 
     def is_hopeless(self, trial: int, logbook: Logbook) -> bool:
         """Ask only when beliefs are not stale."""
@@ -269,9 +285,9 @@ def _chosen(logbook: Logbook, lost: set[int]) -> list[int]:
     trials = [trial for trial in logbook.shares if trial not in lost] or list(logbook.shares)
     if len(trials) <= MOST_TRIALS:
         return trials
-    furthest = nlargest(MOST_TRIALS // 2, trials, key=lambda trial: (logbook.shares[trial][-1], trial))
-    rest = sorted(set(trials) - set(furthest))[-(MOST_TRIALS - len(furthest)) :]
-    return sorted((*furthest, *rest))
+    by_length = sorted((logbook.shares[trial][-1], trial) for trial in trials)
+    newest = sorted(trial for _, trial in by_length[: -MOST_TRIALS // 2])[-MOST_TRIALS // 2 :]
+    return sorted((*(trial for _, trial in by_length[-MOST_TRIALS // 2 :]), *newest))
 
 
 def _without(ends: Matrix, variances: Matrix, prior: Matrix, prior_variance: Matrix) -> tuple[Matrix, Matrix]:

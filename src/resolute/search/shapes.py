@@ -4,7 +4,6 @@ The families are those seen in practice: exponential approach, power laws, late 
 which of them happen in a search is learnt by `forecast`.
 """
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -22,28 +21,27 @@ _POWER = np.array([(scale, power) for scale in (10.0, 100.0, 1000.0) for power i
 _LATE = np.array([(steepness, middle) for steepness in (8.0, 20.0) for middle in (0.25, 0.5, 0.75)])
 
 
-def _families(share: float) -> Matrix:
+def _families(shares: Matrix) -> Matrix:
+    share = shares[:, None]
     columns = (
         np.exp(-_EXPONENTIAL[:, 0] * share ** _EXPONENTIAL[:, 1]),
         np.exp(-_SUDDEN * share),
         (1.0 + _POWER[:, 0] * share) ** -_POWER[:, 1],
         1.0 / (1.0 + np.exp(_LATE[:, 0] * (share - _LATE[:, 1]))),
-        np.array([1.0 - share]),
+        1.0 - share,
     )
-    return np.concatenate(columns)
+    return np.concatenate(columns, axis=1)
 
 
-_START, _END = _families(0.0), _families(1.0)
+_START, _END = _families(np.array([0.0, 1.0]))
 COUNT = len(_START)
 
 
-@lru_cache(maxsize=4096)
-def _heights(share: float) -> Matrix:
-    """Trials report at the same few lengths again and again."""
-    heights: Matrix = (_families(share) - _END) / (_START - _END)
-    return heights
+@lru_cache(maxsize=128)
+def shapes_at(shares: tuple[float, ...]) -> tuple[Matrix, Matrix]:
+    """Heights and their squares: a row for each share of the full length, a column for each shape.
 
-
-def shapes_at(shares: Sequence[float]) -> Matrix:
-    """One row for each share of the full length, one column for each shape."""
-    return np.stack([_heights(share) for share in shares])
+    Trials report at the same lengths, so the same few tuples are asked for again and again.
+    """
+    heights: Matrix = (_families(np.array(shares)) - _END) / (_START - _END)
+    return heights, heights * heights

@@ -6,6 +6,7 @@ random steps at a time that are kept when they explain the observations better, 
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ _LENGTH = 0.5
 _BELIEF = 1.5
 """How far the logarithms of weights may go from their start."""
 _STEP = 0.5
+_SMALL = 32
 
 
 class Surrogate:
@@ -32,6 +34,8 @@ class Surrogate:
         self.weights = np.array(weights if len(weights) else [0.0] * (self._width + 1))
         """Logarithms: of the weight of each parameter beside its start, and of the factor on all doubts."""
         self._points: Matrix = np.zeros((0, self._width))
+        self._apart: Matrix = np.zeros((self._width, 0))
+        """Of each parameter (row) and pair of points: their squared distance, or 1 for two different choices."""
         self._inverse: Matrix = np.zeros((0, 0))
         """Of the Cholesky factor: three answers need it, and one inverse is cheaper than three solutions."""
         self._solved: Matrix = np.zeros(0)
@@ -41,16 +45,17 @@ class Surrogate:
 
     def fit(self, points: Matrix, means: Matrix, doubts: Matrix, random: np.random.Generator, *, steps: int) -> None:
         """Take observations in. With `steps`, look for better weights that many times."""
-        best, weights = self._explained(points, means, doubts, self.weights), self.weights
+        if points is not self._points:
+            self._points, self._apart = points, self._distances(points)
+        best, weights = self._explained(means, doubts, self.weights), self.weights
         for _ in range(steps):
             is_moved = random.random(len(weights)) < max(0.4, 1.0 / len(weights))
             tried = weights + is_moved * random.normal(0.0, _STEP, len(weights))
-            found = self._explained(points, means, doubts, tried)
+            found = self._explained(means, doubts, tried)
             if found[0] > best[0]:
                 best, weights = found, tried
         _, factor, self._scale, half = best
-        self.weights, self._points = weights, points
-        self._inverse = np.asarray(np.linalg.inv(factor), dtype=np.float64)
+        self.weights, self._inverse = weights, _inverse(factor)
         self._solved = half @ self._inverse
         # Covariance times solution is the observations; without their doubts it is what is believed of them.
         self.believed = means - _jitter(doubts, weights) * self._solved
@@ -73,32 +78,73 @@ class Surrogate:
         """From 0 to 1."""
         return self._kernel(here, there, self.weights)
 
-    def _explained(
-        self, points: Matrix, means: Matrix, doubts: Matrix, weights: Matrix
-    ) -> tuple[float, Matrix, float, Matrix]:
+    def _explained(self, means: Matrix, doubts: Matrix, weights: Matrix) -> tuple[float, Matrix, float, Matrix]:
         """Logarithm of the likelihood with its prior, and what predictions need: factor, scale, half-solved means."""
-        covariance = self._kernel(points, points, weights)
-        covariance[np.diag_indices(len(points))] += _jitter(doubts, weights)
+        count = len(means)
+        jitter = _jitter(doubts, weights)
+        # With the means as one more row below, the last row of the factor is the means, half solved.
+        covariance = np.empty((count + 1, count + 1))
+        covariance.reshape(-1)[_pairs(count)[2]] = _likeness(self._weighed(weights) @ self._apart)
+        covariance.reshape(-1)[: -1 : count + 2] = 1.0 + jitter
+        covariance[count, :count] = means
+        covariance[count, count] = 1.0 + 2.0 * float(means @ means) / float(jitter.min())
         try:
-            factor: Matrix = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
+            whole: Matrix = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
         except np.linalg.LinAlgError:
-            return -math.inf, np.eye(len(points)), 1.0, means
-        half: Matrix = np.asarray(np.linalg.solve(factor, means), dtype=np.float64)
-        scale = (float(half @ half) + 2.0) / (len(means) + 2.0)
-        likelihood = -0.5 * len(means) * math.log(scale) - float(np.log(np.diag(factor)).sum())
+            return -math.inf, np.eye(count), 1.0, means
+        factor, half = whole[:count, :count], whole[count, :count]
+        scale = (float(half @ half) + 2.0) / (count + 2.0)
+        likelihood = -0.5 * count * math.log(scale) - float(np.log(factor.diagonal()).sum())
         return likelihood - 0.5 * float(weights @ weights) / _BELIEF**2, factor, scale, half
 
+    def _distances(self, points: Matrix) -> Matrix:
+        one, other, _ = _pairs(len(points))
+        columns = np.ascontiguousarray(points.T)
+        apart: Matrix = columns.take(one, axis=1) - columns.take(other, axis=1)
+        apart[: self._numbers] *= apart[: self._numbers]
+        apart[self._numbers :] = apart[self._numbers :] != 0.0
+        return apart
+
+    def _weighed(self, weights: Matrix) -> Matrix:
+        weight: Matrix = self._first * np.exp(weights[:-1])
+        return weight
+
     def _kernel(self, here: Matrix, there: Matrix, weights: Matrix) -> Matrix:
-        """Matern 5/2."""
-        weight, numbers = self._first * np.exp(weights[:-1]), self._numbers
+        weight, numbers = self._weighed(weights), self._numbers
         root = np.sqrt(weight[:numbers])
         one, other = here[:, :numbers] * root, there[:, :numbers] * root
         squared = (one * one).sum(axis=1)[:, None] + (other * other).sum(axis=1) - 2.0 * (one @ other.T)
         for column in range(numbers, self._width):
             squared += weight[column] * (here[:, column, None] != there[:, column])
-        distance = np.sqrt(5.0 * np.maximum(squared, 0.0))
-        kernel: Matrix = (1.0 + distance + distance * distance / 3.0) * np.exp(-distance)
-        return kernel
+        return _likeness(np.maximum(squared, 0.0))
+
+
+def _likeness(squared: Matrix) -> Matrix:
+    """Matern 5/2 of squared distances."""
+    distance = np.sqrt(5.0 * squared)
+    likeness: Matrix = (1.0 + distance + distance * distance / 3.0) * np.exp(-distance)
+    return likeness
+
+
+@lru_cache(maxsize=256)
+def _pairs(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Of all pairs: the one, the other, and their place in a flat matrix with one more row and column. Below the
+    diagonal only, where alone the factorisation looks."""
+    one, other = np.tril_indices(count, -1)
+    return one, other, one * (count + 1) + other
+
+
+def _inverse(lower: Matrix) -> Matrix:
+    """Of a triangular matrix, by its quarters: half the work of the general inverse."""
+    count = len(lower)
+    if count < _SMALL:
+        return np.asarray(np.linalg.inv(lower), dtype=np.float64)
+    half = count // 2
+    inverse = np.zeros((count, count))
+    inverse[:half, :half] = _inverse(lower[:half, :half])
+    inverse[half:, half:] = _inverse(lower[half:, half:])
+    inverse[half:, :half] = -inverse[half:, half:] @ (lower[half:, :half] @ inverse[:half, :half])
+    return inverse
 
 
 def _jitter(doubts: Matrix, weights: Matrix) -> Matrix:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from resolute.search.column import Column
 from resolute.search.patch import changes, patched
 
 NUMBERS = st.integers(-5, 5) | st.floats(-2, 2)
@@ -65,6 +66,19 @@ def test_a_change_deep_inside_leaves_its_neighbours_out_of_the_patch() -> None:
             "roll": {"at": 1, "cut": 1, "put": "s"},
         }
     }
+
+
+def test_a_column_of_objects_tells_what_changed_inside_the_one_that_was_replaced() -> None:
+    column: Column[dict[str, Any]] = Column([{"losses": [3.0]}, {"losses": [2.0]}])
+    before = column.written()
+
+    column[1] = {"losses": [2.0, 1.0]}
+    grown = changes(before, column.written())
+    column[1] = {"losses": [2.0, 1.0]}
+
+    assert grown == {"each": [[1, {"in": {"losses": {"at": 1, "cut": 0, "put": [1.0]}}}]]}
+    assert patched(list(before), grown) == column
+    assert changes(patched(list(before), grown), column.written()) is None
 
 
 def test_keys_that_are_gone_are_taken_out() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resolute.search import extend_searcher, new_searcher, restore_searcher
+from resolute.search.density import Density
 from resolute.search.earlier import EarlierResult
 from resolute.search.events import (
     CreateTrial,
@@ -24,8 +25,10 @@ from resolute.search.events import (
 from resolute.search.forecast import Cohort, CurveSums, Field, sum_up
 from resolute.search.logbook import DENSE, MOST_REPORTS, Logbook
 from resolute.search.objective import WORST
+from resolute.search.patch import changes, patched
 from resolute.search.prospects import Prospects
 from resolute.search.shapes import COUNT, shapes_at
+from resolute.search.space import Space
 from resolute.search.surrogate import Surrogate
 
 SPACE = {
@@ -38,14 +41,14 @@ LENGTH = 64
 
 class TestShapes:
     def test_every_shape_begins_at_one_and_ends_at_zero(self) -> None:
-        heights = shapes_at(np.array([0.0, 0.5, 1.0]))
+        heights, _ = shapes_at((0.0, 0.5, 1.0))
 
         assert heights.shape == (3, COUNT)
         assert heights[0] == pytest.approx(np.ones(COUNT))
         assert heights[2] == pytest.approx(np.zeros(COUNT), abs=1e-12)
 
     def test_no_shape_rises(self) -> None:
-        heights = shapes_at(np.linspace(0.0, 1.0, 50))
+        heights, _ = shapes_at(tuple(np.linspace(0.0, 1.0, 50)))
 
         assert (np.diff(heights, axis=0) <= 1e-12).all()
 
@@ -94,6 +97,37 @@ class TestLogbook:
 
         assert json.dumps(snapshot) == text
         assert json.dumps(copy.snapshot()) == text
+
+    def test_a_snapshot_with_a_list_for_each_kind_of_number_is_read(self) -> None:
+        kept = {
+            "trials": [0, 2],
+            "shares": [[0.25, 0.5], [0.1]],
+            "losses": [[2.0, 1.0], [3.0]],
+            "counts": [[1.0, 2.0], [1.0]],
+            "best": [0.9, 3.0],
+            "lost": [1],
+            "trained": 0.6,
+        }
+
+        logbook = Logbook.of_snapshot(kept)
+        logbook.add(2, 0.2, 2.5)
+
+        assert logbook.losses == {0: [2.0, 1.0], 2: [3.0, 2.5]}
+        assert logbook.best == {0: 0.9, 2: 2.5}
+        assert logbook.lost == {1}
+
+    def test_one_more_report_is_a_few_numbers_in_the_patch_however_long_the_curve(self) -> None:
+        logbook = Logbook()
+        for trial in range(3):
+            for step in range(1, 60):
+                logbook.add(trial, step / 64, 1.0 / step)
+        before = logbook.snapshot()
+
+        logbook.add(1, 60 / 64, 0.5)
+        patch = changes(before, logbook.snapshot())
+
+        assert patched(json.loads(json.dumps(before)), patch) == logbook.snapshot()
+        assert len(json.dumps(patch)) < 250
 
 
 def curve(end: float, rate: float, reports: int, *, start: float = 2.0, wobble: float = 0.005) -> CurveSums:
@@ -222,6 +256,26 @@ def test_one_lucky_report_does_not_make_a_stopped_trial_the_one_to_beat() -> Non
     assert all(loss > 0.0 for _, loss, _ in prospects.snapshot()["rivals"])
 
 
+def test_a_chosen_trial_begins_with_what_was_expected_of_it() -> None:
+    logbook, rows = Logbook(), [[at / 10] for at in range(10)]
+    for trial in range(10):
+        for step in range(1, 33):
+            logbook.add(trial, step / 64, 0.5 + row_loss(rows[trial]) + math.exp(-step / 8))
+    prospects, random = Prospects(Surrogate(1, 0)), np.random.default_rng(1)
+    beliefs = prospects.form(logbook, rows, running={9}, lost=set(), earlier=[], random=random)
+    density = Density(Space({"x": {"type": "double", "minval": 0, "maxval": 1}}))
+
+    first, second = prospects.choose(beliefs, density, {tuple(row) for row in rows}, random)
+
+    assert first.row != second.row
+    assert first.expected is not None
+    assert first.expected[0] == pytest.approx(0.5 + row_loss(first.row), abs=0.05)
+    assert prospects.is_stale(10)
+    prospects.expect(10, first.expected)
+    assert not prospects.is_stale(10)
+    assert prospects.snapshot()["expected"][-1] == [10, *first.expected]
+
+
 def row_loss(row: list[float]) -> float:
     return (row[0] - 0.6) ** 2
 
@@ -292,10 +346,15 @@ def failing(hparams: dict[str, Any], time: int) -> float:
 
 class TestSearch:
     def test_later_trials_end_better_than_the_first_random_ones(self) -> None:
-        trials = run(section(), learning)
+        first, later = [], []
+        for seed in range(1, 4):
+            ends = [
+                final(hparams) for hparams, _ in run(section(), learning, searcher=new_searcher(section(), SPACE, seed))
+            ]
+            first += ends[:6]
+            later += ends[-15:]
 
-        ends = [final(hparams) for hparams, _ in trials]
-        assert float(np.median(ends[-15:])) < float(np.median(ends[:6])) / 2
+        assert float(np.median(later)) < float(np.median(first)) / 2
 
     def test_most_stop_early_and_the_best_trains_to_the_end(self) -> None:
         trials = run(section(), learning)
@@ -309,6 +368,24 @@ class TestSearch:
         config = section(max_trials=16)
 
         assert run(config, loss, restores=True) == run(config, loss)
+
+    def test_choices_that_wait_without_an_expectation_are_tried_as_well(self) -> None:
+        """So they were kept before expectations were."""
+        config, kept = section(), []
+
+        def loss(hparams: dict[str, Any], time: int) -> float:
+            kept.append(searcher.snapshot())
+            return learning(hparams, time)
+
+        searcher = new_searcher(config, SPACE, 1)
+        run(config, loss, searcher=searcher)
+        snapshot = json.loads(json.dumps(next(each for each in kept if each["state"]["waiting_rows"])))
+        del snapshot["state"]["waiting_ends"]
+
+        restored = restore_searcher(config, SPACE, snapshot)
+
+        assert restored.snapshot()["state"]["waiting_rows"] == snapshot["state"]["waiting_rows"]
+        assert restored.snapshot()["state"]["waiting_ends"] == [None] * len(snapshot["state"]["waiting_rows"])
 
     @pytest.mark.parametrize("max_trials", [1, 2, 5, 16])
     def test_somebody_trains_to_the_end_and_the_budget_is_kept(self, max_trials: int) -> None:

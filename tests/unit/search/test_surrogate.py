@@ -106,6 +106,23 @@ class TestSurrogate:
         assert means[0] < means[1] < means[2]
         assert abs(means[1]) < 0.1
 
+    @pytest.mark.parametrize("count", [1, 5, 31, 32, 33, 80])
+    def test_it_is_a_gaussian_process_as_the_textbook_has_it(self, count: int) -> None:
+        random = np.random.default_rng(count)
+        points = np.column_stack((random.random((count, 2)), random.integers(0, 3, count)))
+        means, doubts = random.normal(size=count), random.random(count)
+        surrogate = Surrogate(2, 1)
+        surrogate.fit(points, means, doubts, random, steps=3)
+        covariance = surrogate.likeness(points, points) + np.diag(doubts * np.exp(surrogate.weights[-1]) + 1e-4)
+
+        asked = points[:3] + 0.01
+        found, _ = surrogate.predict(asked)
+        left_out, _ = surrogate.left_out(means, doubts)
+
+        inverse = np.linalg.inv(covariance)
+        assert found == pytest.approx(surrogate.likeness(asked, points) @ inverse @ means)
+        assert left_out == pytest.approx(means - inverse @ means / np.diag(inverse))
+
     def test_points_told_twice_do_not_break_it(self) -> None:
         surrogate = Surrogate(1, 0)
 
