@@ -2,11 +2,11 @@
 
 import secrets
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from resolute.domain.errors import IllegalTransition, InvalidConfig, NotFound
+from resolute.domain.errors import IllegalTransition, InvalidConfig, InvalidInput, NotFound
 from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.trial import TrialState
 from resolute.domain.user import Project, User
@@ -223,6 +223,8 @@ def continue_experiment(platform: Platform, experiment_id: int, override_config:
         current.tx.experiments.save_searcher_snapshot(experiment_id, searcher.snapshot())
         _wake_trials(current, moved)
         moved = feed(current, moved, SearchStarted())
+        if moved.state is not ExperimentState.ACTIVE:
+            raise _nothing_left(experiment_id, parsed.resolved["searcher"])
         current.publish("experiments", "engine", f"experiment/{experiment_id}")
     return CreatedExperiment(
         experiment=moved, config=parsed.resolved, warnings=parsed.warnings, exceeds_slots=parsed.exceeds_slots
@@ -239,6 +241,16 @@ def _parse_continued(platform: Platform, experiment: Experiment, override_config
         ),
         seed=int(experiment.config["reproducibility"]["experiment_seed"]),
         name=experiment.name,
+    )
+
+
+def _nothing_left(experiment_id: int, searcher: Mapping[str, Any]) -> InvalidInput:
+    done = f"Experiment {experiment_id} has nothing left to train: all its trials are done"
+    if "max_trials" not in searcher:
+        return InvalidInput(f"{done}, and its searcher, {searcher['name']}, makes no more. Fork it with another space.")
+    most = searcher["max_trials"]
+    return InvalidInput(
+        f"{done}, and searcher.max_trials is {most}. Ask for more, for example --config searcher.max_trials={2 * most}."
     )
 
 

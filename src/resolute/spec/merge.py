@@ -7,7 +7,7 @@ Maps are merged key by key and the configuration wins. These differ:
 - so does a length: two units are no length;
 - a `searcher` or `checkpoint_storage` of another kind keeps only the template's keys that every kind has.
 
-An override replaces what is at its key; a map is merged into a map there.
+An override replaces what is at its key; a map is merged into a map there, by the last of these rules too.
 """
 
 import copy
@@ -100,9 +100,11 @@ def apply_overrides(config: Config, overrides: Sequence[Override]) -> Config:
 
 
 def _laid_over(old: Any, new: Any, path: Path) -> Any:
-    if not isinstance(old, dict) or not isinstance(new, dict) or "type" in new or _is_length(path):
+    is_replaced = path not in _KINDS and isinstance(new, dict) and "type" in new
+    if not isinstance(old, dict) or not isinstance(new, dict) or is_replaced or _is_length(path):
         return new
-    return {**old, **{key: _laid_over(old.get(key), value, (*path, key)) for key, value in new.items()}}
+    kept = _kept(new, old, path)
+    return {**kept, **{key: _laid_over(kept.get(key), value, (*path, key)) for key, value in new.items()}}
 
 
 def _is_length(path: Path) -> bool:

@@ -1,6 +1,9 @@
 """Searches over many trials, wired to the engine: creation, stopping, promotion, preemption, retention."""
 
+import pytest
+
 from resolute.domain.allocation import AllocationState
+from resolute.domain.errors import InvalidInput
 from resolute.domain.experiment import ExperimentState
 from resolute.domain.retention import RetentionPolicy
 from resolute.domain.trial import TrialState
@@ -8,12 +11,19 @@ from resolute.engine.collection import collect_pending, preview_gc
 from resolute.engine.experiments import patch_experiment
 from resolute.engine.jobs import JobUpdate, list_jobs, update_jobs
 from resolute.engine.loop import tick
+from resolute.engine.submission import continue_experiment
 
 RANDOM = """
 name: r
 entrypoint: python3 train.py
 hyperparameters: {lr: {type: double, minval: 0.1, maxval: 1.0}}
 searcher: {name: random, metric: loss, max_trials: 5, max_concurrent_trials: 2}
+"""
+GRID = """
+name: g
+entrypoint: python3 train.py
+hyperparameters: {lr: {type: categorical, vals: [0.1, 0.2]}}
+searcher: {name: grid, metric: loss}
 """
 ASHA = """
 name: a
@@ -49,6 +59,31 @@ def test_a_random_search_runs_all_its_trials_and_completes(world) -> None:
     assert [t.state for t in trials] == [TrialState.COMPLETED] * 5
     assert len({t.hparams["lr"] for t in trials}) == 5
     assert world.experiment(experiment.id).state is ExperimentState.COMPLETED
+
+
+def test_a_finished_search_goes_on_with_a_larger_budget(world) -> None:
+    experiment = world.create(RANDOM)
+    run_to_the_end(world, experiment.id)
+
+    continue_experiment(world.platform, experiment.id, "searcher: {max_trials: 8}")
+    run_to_the_end(world, experiment.id)
+
+    assert len(world.trials(experiment.id)) == 8
+
+
+@pytest.mark.parametrize(
+    ("config", "remedy"),
+    [(RANDOM, "Ask for more, for example --config searcher.max_trials=10"), (GRID, "Fork it with another space")],
+)
+def test_a_finished_search_without_a_larger_budget_is_left_as_it_is(world, config: str, remedy: str) -> None:
+    experiment = world.create(config)
+    run_to_the_end(world, experiment.id)
+    before = world.experiment(experiment.id)
+
+    with pytest.raises(InvalidInput, match=remedy):
+        continue_experiment(world.platform, experiment.id, "max_restarts: 1")
+
+    assert world.experiment(experiment.id) == before
 
 
 def test_trials_never_hold_more_slots_than_there_are(world) -> None:

@@ -164,6 +164,24 @@ def test_a_typed_parameter_replaces_the_one_that_is_there() -> None:
     assert changed["hyperparameters"]["lr"] == {"type": "const", "val": 3}
 
 
+def test_a_searcher_of_another_kind_takes_over_only_what_every_kind_has() -> None:
+    config = {"searcher": {"name": "adaptive_asha", "metric": "acc", "smaller_is_better": False, "max_rungs": 5}}
+
+    changed = overridden(config, "searcher={name: random, max_trials: 9}")
+
+    assert changed["searcher"] == {"name": "random", "metric": "acc", "smaller_is_better": False, "max_trials": 9}
+
+
+def test_a_checkpoint_storage_of_another_kind_takes_over_only_what_every_kind_has() -> None:
+    config = {"checkpoint_storage": {"type": "s3", "bucket": "b", "save_trial_best": 2}}
+
+    same = overridden(config, "checkpoint_storage={type: s3, save_trial_best: 3}")
+    other = overridden(config, "checkpoint_storage={type: shared_fs, host_path: /data}")
+
+    assert same["checkpoint_storage"] == {"type": "s3", "bucket": "b", "save_trial_best": 3}
+    assert other["checkpoint_storage"] == {"type": "shared_fs", "host_path": "/data", "save_trial_best": 2}
+
+
 @pytest.mark.parametrize(
     "text", ["searcher.max_length.epochs=2", "searcher.max_length={epochs: 2}", "searcher={max_length: {epochs: 2}}"]
 )
