@@ -6,7 +6,7 @@ All get the same rungs (1, 4, 16, 64 epochs; one in four goes on) and the same s
 import logging
 import random
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 import numpy
@@ -26,9 +26,12 @@ Entry = Callable[[Task, int, int], Contestant]
 
 
 class Ours:
-    """Snapshot and all, as the engine uses it."""
+    """Snapshot and all, as the engine uses it. `epochs`: when it is told of a trial; after each one if not given."""
 
-    def __init__(self, config: dict[str, Any], task: Task, seed: int, workers: int) -> None:
+    def __init__(
+        self, config: dict[str, Any], task: Task, seed: int, workers: int, epochs: Container[int] | None = None
+    ) -> None:
+        self._epochs = epochs
         section = {"metric": "loss", "max_concurrent_trials": workers, **config}
         self._searcher = new_searcher(section, task.hyperparameters(), seed)
         self._waiting: deque[CreateTrial] = deque()
@@ -41,6 +44,8 @@ class Ours:
         return trial.request_id, trial.hparams
 
     def report(self, handle: Any, epoch: int, loss: float) -> bool:
+        if self._epochs is not None and epoch not in self._epochs:
+            return True
         outcome = self._searcher.handle(Validated(handle, float(epoch), {"loss": loss}))
         self._searcher.snapshot()
         self._take(outcome)
@@ -159,6 +164,8 @@ def entries(trainings: int) -> dict[str, Entry]:
         "async_halving": _ours(most | _halving("async_halving", num_rungs=4)),
         "tpe": _ours(most | {"name": "tpe"}),
         "adaptive_tpe": _ours(most | _halving("adaptive_tpe")),
+        "adaptive_tpe 8 reports": _ours(most | _halving("adaptive_tpe"), epochs=range(8, MAX_EPOCHS + 1, 8)),
+        "adaptive_tpe at rungs": _ours(most | _halving("adaptive_tpe"), epochs=(1, 4, 16, MAX_EPOCHS)),
     }
     return {**found, **_optuna(), **_ray(), **_syne()}
 
@@ -167,8 +174,8 @@ def _halving(name: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "max_time": MAX_EPOCHS, "time_metric": "epochs", "divisor": DIVISOR, "stop_once": True} | more
 
 
-def _ours(config: dict[str, Any]) -> Entry:
-    return lambda task, seed, workers: Ours(config, task, seed, workers)
+def _ours(config: dict[str, Any], epochs: Container[int] | None = None) -> Entry:
+    return lambda task, seed, workers: Ours(config, task, seed, workers, epochs)
 
 
 def _optuna() -> dict[str, Entry]:

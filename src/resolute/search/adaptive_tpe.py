@@ -22,7 +22,7 @@ from resolute.search.halving import StoppingHalving
 from resolute.search.logbook import Logbook
 from resolute.search.outlook import Outlook, look_ahead
 from resolute.search.pareto import best_first
-from resolute.search.prospects import EARLIER_DOUBT, PARENTS, Beliefs, Choice, Prospects
+from resolute.search.prospects import EARLIER_DOUBT, PARENTS, Beliefs, Prospects
 from resolute.search.roll import FAILED
 from resolute.search.space import Assignment, Space
 from resolute.search.surrogate import MOST_POINTS, Surrogate, improvement
@@ -57,7 +57,7 @@ class AdaptiveTpeSearcher(StoppingHalving):
         """Encoded points, one for each trial."""
         self._tried: set[tuple[float, ...]] = set()
         """The same."""
-        self._waiting: list[Choice] = []
+        self._waiting_rows: list[list[float]] = []
         """Chosen by the last fit and not yet tried."""
         self._earlier: list[list[float]] = []
         """Encoded points of earlier results, best first."""
@@ -88,21 +88,18 @@ class AdaptiveTpeSearcher(StoppingHalving):
     def _modelled(self) -> Assignment:
         if self._queued or self._is_early() or self._dice.unit() < _RANDOM_SHARE:
             return self._draw()
-        if not self._waiting:
-            self._waiting = self._chosen()
-        if not self._waiting:
+        if not self._waiting_rows:
+            self._waiting_rows = self._chosen()
+        if not self._waiting_rows:
             # Nothing new is left in a small space.
             return self._draw()
-        choice = self._waiting.pop(0)
-        if choice.expected:
-            self._prospects.expect(len(self._rows), choice.expected)
-        return self._density.decode(np.array(choice.row), self._dice)
+        return self._density.decode(np.array(self._waiting_rows.pop(0)), self._dice)
 
     def _is_early(self) -> bool:
         known = sum(len(bracket.rungs[0].order) for bracket in self._brackets)
         return known + len(self._earlier) < self._startup
 
-    def _chosen(self) -> list[Choice]:
+    def _chosen(self) -> list[list[float]]:
         """Of candidates that were not tried, the greatest expected improvement and, often another, the lowest loss."""
         random = np.random.Generator(np.random.PCG64(self._dice.bits()))
         if self._is_dense():
@@ -116,7 +113,7 @@ class AdaptiveTpeSearcher(StoppingHalving):
             return []
         hopeful = fresh[int(np.argmax(improvement(expected, deviations, float(means.min()))[fresh]))]
         lowest = fresh[int(np.argmin(expected[fresh]))]
-        return [Choice(candidates[at].tolist()) for at in dict.fromkeys((hopeful, lowest))]
+        return [candidates[at].tolist() for at in dict.fromkeys((hopeful, lowest))]
 
     def _is_dense(self) -> bool:
         return len(self._logbook.shares) >= _FEWEST_CURVES and self._logbook.is_dense()
@@ -236,8 +233,7 @@ class AdaptiveTpeSearcher(StoppingHalving):
         return {
             **super()._state(),
             "rows": self._rows.written(),
-            "waiting_rows": [choice.row for choice in self._waiting],
-            "waiting_ends": [choice.expected and list(choice.expected) for choice in self._waiting],
+            "waiting_rows": self._waiting_rows.copy(),
             "weights": self._surrogate.weights.tolist(),
             "earlier": self._earlier,
             "curves": self._curves.snapshot(),
@@ -249,7 +245,7 @@ class AdaptiveTpeSearcher(StoppingHalving):
         super()._load_state(state)
         self._rows = Column(list(row) for row in state["rows"])
         self._tried = {tuple(row) for row in self._rows}
-        self._waiting = _waiting(state)
+        self._waiting_rows = [list(row) for row in state.get("waiting_rows", [])]
         numbers = self._density.numbers
         self._surrogate = Surrogate(numbers, self._density.width - numbers, state.get("weights", ()))
         self._earlier = [list(row) for row in state["earlier"]]
@@ -258,10 +254,3 @@ class AdaptiveTpeSearcher(StoppingHalving):
         if "logbook" in state:
             self._logbook = Logbook.of_snapshot(state["logbook"])
             self._prospects.load(state["prospects"])
-
-
-def _waiting(state: Mapping[str, Any]) -> list[Choice]:
-    """Searches that were kept by earlier versions have no rows, or rows without ends."""
-    rows = state.get("waiting_rows", [])
-    ends = state.get("waiting_ends", [None] * len(rows))
-    return [Choice(list(row), end and (end[0], end[1])) for row, end in zip(rows, ends, strict=True)]

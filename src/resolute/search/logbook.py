@@ -3,15 +3,17 @@
 Lists are replaced, never changed, so that a snapshot may share them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from resolute.search.column import Column
 from resolute.search.objective import WORST
 
 MOST_REPORTS = 64
-DENSE = 16
-"""Reports in a full training from which on a curve has a shape to speak of."""
+DENSE = 6
+"""Reports in a full training, evenly spread, from which on a curve has a shape to speak of."""
+_MOST_UNSEEN = 0.1
 
 
 class Logbook:
@@ -24,9 +26,10 @@ class Logbook:
         self.best: dict[int, float] = {}
         self.lost: set[int] = set()
         """Trials that reported something that is not finite."""
-        self._averages = 0
         self._trained = 0.0
         """Full trainings that all curves together make."""
+        self._unseen = 0.0
+        """The part of them that lies in gaps too wide for a curve to have a shape there."""
         self._place: dict[int, int] = {}
         self._written: Column[dict[str, Any]] = Column()
         """The same curves as a snapshot has them, by place."""
@@ -37,7 +40,7 @@ class Logbook:
             return
         shares, losses = self.shares.get(trial, []), self.losses.get(trial, [])
         counts = self.counts.get(trial, [])
-        before, length = shares[-1] if shares else 0.0, len(shares)
+        before = shares[-1] if shares else 0.0
         self.best[trial] = min(loss, self.best.get(trial, loss))
         count = 1.0
         if shares and _slot(before) == _slot(share):
@@ -45,7 +48,7 @@ class Logbook:
             share, loss = before + (share - before) / count, losses[-1] + (loss - losses[-1]) / count
             shares, losses, counts = shares[:-1], losses[:-1], counts[:-1]
         self._trained += share - before
-        self._averages += len(shares) + 1 - length
+        self._unseen += _unseen(share - before)
         self._set(trial, [*shares, share], [*losses, loss], [*counts, count])
 
     def _set(self, trial: int, shares: list[float], losses: list[float], counts: list[float]) -> None:
@@ -58,10 +61,16 @@ class Logbook:
             self._written[place] = curve
 
     def is_dense(self) -> bool:
-        return self._averages > 0 and self._averages >= DENSE * self._trained
+        """Reports at 1, 4, 16 and 64 epochs are dense at first and then are not; a lost report changes nothing."""
+        return self._trained > 0.0 and self._unseen <= _MOST_UNSEEN * self._trained
 
     def snapshot(self) -> dict[str, Any]:
-        return {"curves": self._written.written(), "lost": sorted(self.lost), "trained": self._trained}
+        return {
+            "curves": self._written.written(),
+            "lost": sorted(self.lost),
+            "trained": self._trained,
+            "unseen": self._unseen,
+        }
 
     @classmethod
     def of_snapshot(cls, snapshot: Mapping[str, Any]) -> "Logbook":
@@ -71,8 +80,10 @@ class Logbook:
             logbook.best[trial] = curve["best"]
             logbook._set(trial, list(curve["shares"]), list(curve["losses"]), list(curve["counts"]))
         logbook.lost = set(snapshot["lost"])
-        logbook._averages = sum(map(len, logbook.shares.values()))
         logbook._trained = snapshot["trained"]
+        # Earlier versions did not keep it.
+        gaps = (_unseen(gap) for shares in logbook.shares.values() for gap in _gaps(shares))
+        logbook._unseen = snapshot["unseen"] if "unseen" in snapshot else sum(gaps)
         return logbook
 
 
@@ -82,6 +93,14 @@ def _of_columns(snapshot: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     columns = (snapshot[name] for name in ("trials", *names[1:]))
     for values in zip(*columns, strict=True):
         yield dict(zip(names, values, strict=True))
+
+
+def _gaps(shares: Sequence[float]) -> Iterator[float]:
+    return (after - before for before, after in pairwise((0.0, *shares)))
+
+
+def _unseen(gap: float) -> float:
+    return gap if gap * DENSE > 1.0 + 1e-6 else 0.0
 
 
 def _slot(share: float) -> int:

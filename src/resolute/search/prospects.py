@@ -19,7 +19,7 @@ from resolute.search.surrogate import Surrogate, improvement
 
 MOST_TRIALS = 80
 """A fit costs their cube."""
-REFIT_AFTER = 100
+REFIT_AFTER = 60
 """Reports after which beliefs are formed anew although nobody asked for a new trial."""
 _BROAD = 4.0
 _UNSEEN = 1e6
@@ -46,14 +46,6 @@ class Beliefs:
     """Expected final losses, standardised."""
     settled: tuple[Matrix, Matrix, Matrix]
     """Points, means and doubts for a surrogate to which running trials are as good as done."""
-    scale: "_Scale"
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    row: list[float]
-    expected: tuple[float, float] | None = None
-    """Mean and variance of the end, as trials like it have it; None: nobody asked a curve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +77,6 @@ class _Scale:
     def up(self, scaled: Matrix) -> Matrix:
         losses: Matrix = self.centre + self.spread * scaled
         return losses
-
-    def end(self, mean: float, deviation: float) -> tuple[float, float]:
-        """Mean and variance of losses."""
-        return self.centre + self.spread * mean, (self.spread * deviation) ** 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +156,7 @@ class Prospects:
         is_running = np.array([trial in running for trial in everyone] + [False] * (len(points) - len(everyone)))
         believed = np.concatenate((views.ends, views.means[len(everyone) :]))
         settled = points, np.where(is_running, believed, views.means), np.where(is_running, _SETTLED, views.doubts)
-        return Beliefs(points[: len(everyone)], views.ends, settled, views.scale)
+        return Beliefs(points[: len(everyone)], views.ends, settled)
 
     def _agree(
         self, field: Field, cohort: Cohort, points: Matrix, others: "_Others", random: np.random.Generator
@@ -219,28 +207,23 @@ class Prospects:
 
     def choose(
         self, beliefs: Beliefs, density: Density, taken: set[tuple[float, ...]], random: np.random.Generator
-    ) -> list[Choice]:
+    ) -> list[list[float]]:
         """A few candidates that promise the most improvement, away from one another; fewer where none is left."""
         self.surrogate.fit(*beliefs.settled, random, steps=0)
         parents = beliefs.points[np.argsort(beliefs.ends)[:PARENTS]]
         candidates = density.draws(parents, _CANDIDATES, random)
         means, deviations = self.surrogate.predict(candidates)
         promise = improvement(means, deviations, float(self.surrogate.believed.min()))
-        chosen: list[Choice] = []
+        chosen: list[list[float]] = []
         while len(chosen) < _AT_ONCE and promise.max() >= 0.0:
             at = int(np.argmax(promise))
             row = candidates[at].tolist()
-            if tuple(row) not in taken and all(row != choice.row for choice in chosen):
-                chosen.append(Choice(row, beliefs.scale.end(float(means[at]), float(deviations[at]))))
+            if tuple(row) not in taken and row not in chosen:
+                chosen.append(row)
                 alike = self.surrogate.likeness(candidates, candidates[at : at + 1])[:, 0]
                 promise *= 1.0 - alike * alike
             promise[at] = -1.0
         return chosen
-
-    def expect(self, trial: int, expected: tuple[float, float]) -> None:
-        """What was thought of a new trial when it was chosen, so that its first reports need no fit."""
-        self._expected[trial] = expected
-        self._kept = {**self._kept, "expected": [*self._kept["expected"], [trial, *expected]]}
 
     def is_hopeless(self, trial: int, logbook: Logbook) -> bool:
         """Ask only when beliefs are not stale."""

@@ -81,6 +81,29 @@ class TestLogbook:
 
         assert logbook.is_dense() is is_dense
 
+    def test_reports_at_rungs_are_not_dense_however_many_trials_stop_at_the_first(self) -> None:
+        logbook = Logbook()
+
+        for trial in range(64):
+            for rung, one_in in ((1, 1), (4, 1), (16, 4), (64, 16)):
+                if trial % one_in == 0:
+                    logbook.add(trial, rung / 64, 1.0)
+
+        assert not logbook.is_dense()
+        kept = logbook.snapshot()
+        del kept["unseen"]
+        assert not Logbook.of_snapshot(kept).is_dense()
+
+    def test_a_lost_report_among_many_does_not_make_curves_sparse(self) -> None:
+        logbook = Logbook()
+
+        for trial in range(3):
+            for step in range(1, DENSE + 1):
+                if (trial, step) != (1, 9):
+                    logbook.add(trial, step / DENSE, 1.0)
+
+        assert logbook.is_dense()
+
     @given(st.lists(st.tuples(st.integers(0, 3), st.floats(0.001, 1), st.floats(-9, 9)), max_size=40))
     def test_it_comes_back_from_its_snapshot_and_shares_nothing_that_changes(
         self, reports: list[tuple[int, float, float]]
@@ -256,24 +279,21 @@ def test_one_lucky_report_does_not_make_a_stopped_trial_the_one_to_beat() -> Non
     assert all(loss > 0.0 for _, loss, _ in prospects.snapshot()["rivals"])
 
 
-def test_a_chosen_trial_begins_with_what_was_expected_of_it() -> None:
+def test_choices_are_new_and_differ_from_one_another() -> None:
     logbook, rows = Logbook(), [[at / 10] for at in range(10)]
     for trial in range(10):
         for step in range(1, 33):
             logbook.add(trial, step / 64, 0.5 + row_loss(rows[trial]) + math.exp(-step / 8))
     prospects, random = Prospects(Surrogate(1, 0)), np.random.default_rng(1)
     beliefs = prospects.form(logbook, rows, running={9}, lost=set(), earlier=[], random=random)
-    density = Density(Space({"x": {"type": "double", "minval": 0, "maxval": 1}}))
+    density = Density(Space({"n": {"type": "int", "minval": 1, "maxval": 4}}))
 
-    first, second = prospects.choose(beliefs, density, {tuple(row) for row in rows}, random)
+    both = prospects.choose(beliefs, density, {(0.125,), (0.625,)}, random)
+    one = prospects.choose(beliefs, density, {(0.125,), (0.375,), (0.625,)}, random)
+    none = prospects.choose(beliefs, density, {(0.125,), (0.375,), (0.625,), (0.875,)}, random)
 
-    assert first.row != second.row
-    assert first.expected is not None
-    assert first.expected[0] == pytest.approx(0.5 + row_loss(first.row), abs=0.05)
-    assert prospects.is_stale(10)
-    prospects.expect(10, first.expected)
-    assert not prospects.is_stale(10)
-    assert prospects.snapshot()["expected"][-1] == [10, *first.expected]
+    assert sorted(both) == [[0.375], [0.875]]
+    assert (one, none) == ([[0.875]], [])
 
 
 def row_loss(row: list[float]) -> float:
@@ -368,24 +388,6 @@ class TestSearch:
         config = section(max_trials=16)
 
         assert run(config, loss, restores=True) == run(config, loss)
-
-    def test_choices_that_wait_without_an_expectation_are_tried_as_well(self) -> None:
-        """So they were kept before expectations were."""
-        config, kept = section(), []
-
-        def loss(hparams: dict[str, Any], time: int) -> float:
-            kept.append(searcher.snapshot())
-            return learning(hparams, time)
-
-        searcher = new_searcher(config, SPACE, 1)
-        run(config, loss, searcher=searcher)
-        snapshot = json.loads(json.dumps(next(each for each in kept if each["state"]["waiting_rows"])))
-        del snapshot["state"]["waiting_ends"]
-
-        restored = restore_searcher(config, SPACE, snapshot)
-
-        assert restored.snapshot()["state"]["waiting_rows"] == snapshot["state"]["waiting_rows"]
-        assert restored.snapshot()["state"]["waiting_ends"] == [None] * len(snapshot["state"]["waiting_rows"])
 
     @pytest.mark.parametrize("max_trials", [1, 2, 5, 16])
     def test_somebody_trains_to_the_end_and_the_budget_is_kept(self, max_trials: int) -> None:
