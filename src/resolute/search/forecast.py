@@ -81,19 +81,18 @@ class CurveSums:
 
     scalars: tuple[float, ...]
     columns: Matrix
-    """Rows: end*end, end*start, start*start, end*loss, start*loss; a column for each shape."""
-    left: Matrix
-    """Of each shape, how high it stands at the newest report."""
+    """Rows: end*end, end*start, start*start, end*loss, start*loss, and how high a shape stands at the newest report; a
+    column for each shape."""
 
 
 def sum_up(shares: Sequence[float], losses: Sequence[float], counts: Sequence[float]) -> CurveSums:
-    share, loss = np.array(shares), np.array(losses)
-    weight = np.array(counts) * (_FADE + (1.0 - _FADE) * share / share[-1])
+    share, loss, count = np.array(shares), np.array(losses), np.array(counts)
+    weight = count * (_FADE + (1.0 - _FADE) * share / share[-1])
     height, squared = shapes_at(tuple(shares))
     weighed = weight * loss
     total, once, twice, crossed = float(weight.sum()), weight @ height, weight @ squared, weighed @ height
     # Of single reports: averages of several are smoother.
-    bends = (loss[2:] - 2.0 * loss[1:-1] + loss[:-2]) ** 2 * np.array(counts)[1:-1] / 6.0
+    bends = (loss[2:] - 2.0 * loss[1:-1] + loss[:-2]) ** 2 * count[1:-1] / 6.0
     scalars = (
         total,
         float(weighed @ loss),
@@ -104,8 +103,14 @@ def sum_up(shares: Sequence[float], losses: Sequence[float], counts: Sequence[fl
         shares[-1],
         float(bends[-_LATE_REPORTS:].mean()) if len(bends) else 0.0,
     )
-    columns = np.stack((total - 2.0 * once + twice, once - twice, twice, float(weighed.sum()) - crossed, crossed))
-    return CurveSums(scalars, columns, height[-1])
+    columns = np.empty((6, COUNT))
+    columns[0] = total - 2.0 * once + twice
+    columns[1] = once - twice
+    columns[2] = twice
+    columns[3] = float(weighed.sum()) - crossed
+    columns[4] = crossed
+    columns[5] = height[-1]
+    return CurveSums(scalars, columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +150,9 @@ class Field:
         self._first, self.last = scalars[:, 2], scalars[:, 3]
         self._reached, self._late = scalars[:, 6], scalars[:, 7]
         self._roughness = float(scalars[:, 4].sum() / max(float(scalars[:, 5].sum()), 1.0))
-        self._left = np.array([curve.left for curve in curves])
-        self._columns = np.stack([curve.columns for curve in curves], axis=1)
+        # Joining flat rows is several times quicker than stacking matrices.
+        rows = np.concatenate([curve.columns.reshape(-1) for curve in curves]).reshape(len(curves), 6, COUNT)
+        *self._columns, self._left = np.ascontiguousarray(rows.transpose(1, 0, 2))
         self._tie, self._with_tie = 0.0, tuple(self._columns)
 
     @property
