@@ -3,6 +3,7 @@
 Pure: callers pass `now` in and store what comes out.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -108,8 +109,8 @@ class Experiment:
 
     @property
     def searcher_metrics(self) -> tuple[str, ...]:
-        """All objectives; more than one only in a multi-objective search."""
-        metric = self.config["searcher"]["metric"]
+        """All objectives; more than one only in a multi-objective search, an empty one where there is no search."""
+        metric = self._searcher.get("metric", "")
         return tuple(metric) if isinstance(metric, list) else (str(metric),)
 
     @property
@@ -120,5 +121,10 @@ class Experiment:
     @property
     def smaller_is_better(self) -> bool:
         """Direction of the first objective."""
-        given = self.config["searcher"].get("smaller_is_better", True)
+        given = self._searcher.get("smaller_is_better", True)
         return bool(given[0] if isinstance(given, list) else given)
+
+    @property
+    def _searcher(self) -> Mapping[str, Any]:
+        """Experiments that others run may have none."""
+        return self.config.get("searcher") or {}

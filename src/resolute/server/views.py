@@ -71,19 +71,13 @@ def _highlights(tx: Transaction, trials: Sequence[Trial]) -> dict[int, Highlight
         of_experiment.setdefault(trial.experiment_id, []).append(trial.id)
     found: dict[int, Highlights] = {}
     for experiment_id, trial_ids in of_experiment.items():
-        metric, smaller_is_better = _searcher_metric(tx, experiment_id)
-        found |= tx.metrics.highlights(trial_ids, metric, smaller_is_better=smaller_is_better)
+        experiment = tx.experiments.get(experiment_id)
+        found |= tx.metrics.highlights(
+            trial_ids, experiment.searcher_metric, smaller_is_better=experiment.smaller_is_better
+        )
     return found
 
 
 def live_allocations(tx: Transaction) -> dict[int, Allocation]:
     """Trial id to its allocation that has not ended."""
     return {a.trial_id: a for a in tx.allocations.live() if a.trial_id is not None}
-
-
-def _searcher_metric(tx: Transaction, experiment_id: int) -> tuple[str, bool]:
-    searcher = tx.experiments.get(experiment_id).config.get("searcher") or {}
-    metric, smaller = searcher.get("metric", ""), searcher.get("smaller_is_better", True)
-    if isinstance(metric, list):
-        metric = metric[0]
-    return str(metric), bool(smaller[0] if isinstance(smaller, list) else smaller)

@@ -14,8 +14,6 @@ def experiment_message(
 ) -> wire.Experiment:
     experiment = summary.experiment
     searcher = experiment.config.get("searcher") or {}
-    smaller = searcher.get("smaller_is_better", True)
-    metric = searcher.get("metric")
     return wire.Experiment(
         id=experiment.id,
         name=experiment.name,
@@ -37,7 +35,7 @@ def experiment_message(
         resource_pool=experiment.resource_pool,
         searcher_type=str(searcher.get("name", "")),
         # Of several objectives the first: what the best trial and its value below are told by.
-        searcher_metric=metric[0] if isinstance(metric, list) else metric,
+        searcher_metric=experiment.searcher_metric or None,
         hyperparameters=experiment.config.get("hyperparameters") or {},
         forked_from=experiment.parent_id,
         project_id=experiment.project_id,
@@ -54,7 +52,7 @@ def experiment_message(
         best_trial_searcher_metric=summary.best_metric,
         unmanaged=experiment.unmanaged,
         external_experiment_id=experiment.external_id,
-        smaller_is_better=bool(smaller[0] if isinstance(smaller, list) else smaller),
+        smaller_is_better=experiment.smaller_is_better,
         warnings=list(experiment.warnings),
     )
 
