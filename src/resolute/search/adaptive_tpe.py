@@ -56,7 +56,7 @@ class AdaptiveTpeSearcher(StoppingHalving):
         self._rows: Column[list[float]] = Column()
         """Encoded points, one for each trial."""
         self._tried: set[tuple[float, ...]] = set()
-        """The same."""
+        """The same, to look one up."""
         self._waiting_rows: list[list[float]] = []
         """Chosen by the last fit and not yet tried."""
         self._earlier: list[list[float]] = []

@@ -14,6 +14,7 @@ MOST_REPORTS = 64
 DENSE = 6
 """Reports in a full training, evenly spread, from which on a curve has a shape to speak of."""
 _MOST_UNSEEN = 0.1
+"""Of all training, so much may lie in wide gaps: a report that is lost now and then."""
 
 
 class Logbook:

@@ -268,9 +268,9 @@ def _chosen(logbook: Logbook, lost: set[int]) -> list[int]:
     trials = [trial for trial in logbook.shares if trial not in lost] or list(logbook.shares)
     if len(trials) <= MOST_TRIALS:
         return trials
-    by_length = sorted((logbook.shares[trial][-1], trial) for trial in trials)
-    newest = sorted(trial for _, trial in by_length[: -MOST_TRIALS // 2])[-MOST_TRIALS // 2 :]
-    return sorted((*(trial for _, trial in by_length[-MOST_TRIALS // 2 :]), *newest))
+    half = MOST_TRIALS // 2
+    by_length = [trial for _, trial in sorted((logbook.shares[trial][-1], trial) for trial in trials)]
+    return sorted(by_length[-half:] + sorted(by_length[:-half])[-half:])
 
 
 def _without(ends: Matrix, variances: Matrix, prior: Matrix, prior_variance: Matrix) -> tuple[Matrix, Matrix]:
