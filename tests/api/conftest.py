@@ -199,7 +199,7 @@ def nobody(platform: Platform, runner: FakeRunner, clock: Clock, app_options: di
     """A caller without a token."""
     logbook = Logbook()
     app = create_app(platform, logbook=logbook, **app_options)
-    with TestClient(app, base_url="http://127.0.0.1:8080") as client:
+    with TestClient(app, base_url="http://127.0.0.1:8080", client=("127.0.0.1", 50000)) as client:
         yield Api(client, platform, runner, clock, logbook)
 
 

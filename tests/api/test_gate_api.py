@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from resolute.server import gate
+from resolute.server.body_limits import MAX_BODY_BYTES
 from resolute.server.openapi import document
 
 
@@ -30,7 +30,7 @@ def test_a_wrong_type_names_the_field_and_the_value(api: Any) -> None:
 
 
 def test_a_declared_size_beyond_the_limit_is_refused_before_it_is_read(api: Any) -> None:
-    headers = {**api.headers, "Content-Length": str(gate.MAX_BODY_BYTES + 1)}
+    headers = {**api.headers, "Content-Length": str(MAX_BODY_BYTES + 1)}
 
     answer = api.client.post("/api/v1/experiments", content=b"{}", headers=headers)
 

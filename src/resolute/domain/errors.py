@@ -58,6 +58,16 @@ class TooLarge(InvalidInput):
     code = "too_large"
 
 
+class TooManyRequests(ResoluteError):
+    """The caller has to wait before the next try."""
+
+    code = "too_many_requests"
+
+    def __init__(self, sentence: str, *, retry_after_s: int = 1) -> None:
+        super().__init__(sentence)
+        self.retry_after_s = retry_after_s
+
+
 class Unavailable(ResoluteError):
     """Right now it cannot be done (disk full, database away); the same call may work later."""
 

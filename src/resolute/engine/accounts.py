@@ -1,7 +1,7 @@
 """People and their tokens: login, users, access tokens, settings.
 
 Only hashes are stored: scrypt of what the client sent for a password, SHA-256 of a token. The empty password exists so
-that a laptop needs no setup; the server refuses to listen beyond loopback while anybody has it.
+that a laptop needs no setup: it opens nothing unless the master listens on loopback and the caller is there too.
 """
 
 import hashlib
@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from resolute.domain.errors import AlreadyExists, Forbidden, InvalidInput, NotFound, Unauthenticated
 from resolute.domain.user import Session, User
+from resolute.domain.user_names import alike, checked_display_name, checked_username
 from resolute.engine.fencing import hash_token
 from resolute.engine.platform import Platform
 from resolute.engine.ports import Transaction
@@ -27,7 +28,7 @@ DEFAULT_USERS = (("admin", True), ("determined", False))
 
 # Clients that hash before sending do it with this prefix; a plain password is brought to the same form.
 _CLIENT_SALT = "GubPEmmotfiK9TMD6Zdw"
-# Checked when the user does not exist, so that the answer takes as long.
+# Checked when there is no password to check, so that the answer takes as long.
 _NOBODY = "scrypt$00000000000000000000000000000000$" + "0" * 128
 
 
@@ -51,12 +52,17 @@ class UserChanges:
 # ----------------------------------------------------------------------------------------------------------- login
 
 
-def login(platform: Platform, username: str, password: str, *, is_hashed: bool) -> tuple[str, User]:
-    """A new session's token and its user. Every refusal reads the same, so that names cannot be guessed."""
+def login(
+    platform: Platform, username: str, password: str, *, is_hashed: bool, from_loopback: bool
+) -> tuple[str, User]:
+    """A new session's token and its user. Every refusal reads the same and takes as long, so that names cannot be
+    guessed."""
     with platform.store.read() as tx:
         user = tx.users.by_name(username)
-    known = user.password_hash if user is not None and user.is_active else _NOBODY
-    if not verify_password(known, client_form(password, is_hashed=is_hashed)) or user is None:
+    given = client_form(password, is_hashed=is_hashed)
+    if user is None or not _opens(user, given, is_local=platform.config.is_local and from_loopback):
+        if user is None:
+            verify_password(_NOBODY, given)
         raise Forbidden("invalid credentials")
     now = platform.clock()
     token = secrets.token_urlsafe(32)
@@ -65,6 +71,14 @@ def login(platform: Platform, username: str, password: str, *, is_hashed: bool) 
         user = replace(user, last_auth_at=now)
         tx.users.save(user)
     return token, user
+
+
+def _opens(user: User, password: str, *, is_local: bool) -> bool:
+    """Remote users never log in with a password: whoever vouches for them does it elsewhere."""
+    may_log_in = user.is_active and not user.is_remote
+    if may_log_in and is_local and not user.password_hash and not password:
+        return True
+    return verify_password(user.password_hash or _NOBODY, password) and may_log_in
 
 
 def logout(platform: Platform, token: str) -> None:
@@ -106,8 +120,7 @@ def hash_password(password: str) -> str:
 
 
 def verify_password(stored: str, password: str) -> bool:
-    if not stored or not password:
-        return stored == password
+    """Whether `password`, in client form, is the one behind `stored`. Takes as long for the empty password."""
     _, salt, expected = stored.split("$")
     return hmac.compare_digest(_scrypt(password, salt), expected)
 
@@ -116,23 +129,33 @@ def _scrypt(password: str, salt: str) -> str:
     return hashlib.scrypt(password.encode(), salt=bytes.fromhex(salt), n=2**14, r=8, p=1).hex()
 
 
-def users_without_password(platform: Platform) -> list[str]:
+def users_without_password(platform: Platform) -> list[User]:
+    """Those who would log in with a password and have none."""
     with platform.store.read() as tx:
-        return [u.username for u in tx.users.all() if u.is_active and not u.password_hash and not u.is_remote]
+        return [user for user in tx.users.all() if _lacks_password(user)]
+
+
+def has_admin_with_password(platform: Platform) -> bool:
+    with platform.store.read() as tx:
+        return any(u.is_admin and u.is_active and not u.is_remote and u.password_hash for u in tx.users.all())
+
+
+def _lacks_password(user: User) -> bool:
+    return user.is_active and not user.is_remote and not user.password_hash
 
 
 def ensure_default_users(
     platform: Platform, *, admin_password: str | None = None, initial_password: str | None = None
 ) -> None:
-    """On an empty store, create `admin` and `determined`. Given passwords are set where a user still has none."""
-    given = {"admin": admin_password or initial_password, "determined": initial_password}
+    """On an empty store, create `admin` and `determined`. `admin_password` goes to `admin` and `initial_password` to
+    everybody else, where a user still has none."""
     with platform.store.write() as tx:
         for username, is_admin in DEFAULT_USERS if not tx.users.all() else ():
             tx.users.add(User(id=0, username=username, is_admin=is_admin, modified_at=platform.clock()))
-        for username, password in given.items():
-            user = tx.users.by_name(username)
-            if user is not None and password and not user.password_hash:
-                tx.users.save(replace(user, password_hash=hash_password(client_form(password, is_hashed=False))))
+        for user in filter(_lacks_password, tx.users.all()):
+            given = (admin_password if user.username == "admin" else None) or initial_password
+            if given:
+                tx.users.save(replace(user, password_hash=hash_password(client_form(given, is_hashed=False))))
 
 
 # ----------------------------------------------------------------------------------------------------------- users
@@ -141,18 +164,15 @@ def ensure_default_users(
 def add_user(platform: Platform, *, by: User, user: User, password: str) -> User:
     """`password` in client form. Raises AlreadyExists, and Forbidden unless `by` is an administrator."""
     require_admin(by, "create users")
-    username = user.username.strip()
-    if not username or any(c.isspace() or c == "/" for c in username):
-        raise InvalidInput(f"User name {user.username!r} is not usable: give one without spaces and slashes.")
     user = replace(
         user,
-        username=username,
+        username=checked_username(user.username),
+        display_name=checked_display_name(user.display_name),
         password_hash="" if user.is_remote else hash_password(password),
         modified_at=platform.clock(),
     )
     with platform.store.write() as tx:
-        if tx.users.by_name(username) is not None:
-            raise AlreadyExists(f"User {username!r} exists already. Choose another name.")
+        _require_free(tx, user.username)
         return tx.users.add(user)
 
 
@@ -161,9 +181,14 @@ def change_user(platform: Platform, user_id: int, changes: UserChanges, *, by: U
     other logins of that user."""
     if by.id != user_id or changes.needs_admin:
         require_admin(by, "change other users, or names and rights")
+    changes = _checked(platform, changes)
+    # Hashed here: it takes a while, and others wait for the transaction.
+    password_hash = None if changes.password is None else hash_password(changes.password)
     with platform.store.write() as tx:
         user = tx.users.get(user_id)
-        changed = _apply(tx, user, changes, platform.clock())
+        changed = _apply(user, changes, password_hash, platform.clock())
+        if changed.username != user.username:
+            _require_free(tx, changed.username, but=user_id)
         if user.is_admin and not (changed.is_admin and changed.is_active):
             _keep_an_admin(tx, user_id)
         tx.users.save(changed)
@@ -174,9 +199,20 @@ def change_user(platform: Platform, user_id: int, changes: UserChanges, *, by: U
         return changed
 
 
-def _apply(tx: Transaction, user: User, changes: UserChanges, now: datetime) -> User:
-    if changes.username is not None and changes.username != user.username and tx.users.by_name(changes.username):
-        raise AlreadyExists(f"User {changes.username!r} exists already. Choose another name.")
+def _checked(platform: Platform, changes: UserChanges) -> UserChanges:
+    if changes.password == "" and not platform.config.is_local:
+        raise InvalidInput(
+            "The password is empty, and this master can be reached over the network. Choose a password, or have an "
+            "administrator deactivate the user."
+        )
+    return replace(
+        changes,
+        username=None if changes.username is None else checked_username(changes.username),
+        display_name=None if changes.display_name is None else checked_display_name(changes.display_name),
+    )
+
+
+def _apply(user: User, changes: UserChanges, password_hash: str | None, now: datetime) -> User:
     return replace(
         user,
         username=_or(changes.username, user.username),
@@ -184,9 +220,15 @@ def _apply(tx: Transaction, user: User, changes: UserChanges, now: datetime) -> 
         is_admin=_or(changes.is_admin, user.is_admin),
         is_active=_or(changes.is_active, user.is_active),
         is_remote=_or(changes.is_remote, user.is_remote),
-        password_hash=user.password_hash if changes.password is None else hash_password(changes.password),
+        password_hash=_or(password_hash, user.password_hash),
         modified_at=now,
     )
+
+
+def _require_free(tx: Transaction, username: str, *, but: int | None = None) -> None:
+    for user in tx.users.all():
+        if user.id != but and alike(user.username, username):
+            raise AlreadyExists(f"User {user.username!r} exists already. Choose another name than {username!r}.")
 
 
 def _keep_an_admin(tx: Transaction, leaving: int) -> None:

@@ -22,6 +22,8 @@ class MasterConfig:
     home: Path
     url: str = "http://127.0.0.1:8080"
     """Where trials reach the master."""
+    is_local: bool = True
+    """Whether the master listens on loopback alone. Only then does an empty password let anybody in."""
     cluster_id: str = ""
     cluster_name: str = "resolute"
     checkpoint_storage: dict[str, Any] = field(default_factory=dict)

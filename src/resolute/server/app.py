@@ -8,8 +8,9 @@ from fastapi import Depends, FastAPI
 from resolute.engine.platform import Platform
 from resolute.server import events
 from resolute.server.auth import Tokens, authenticate
+from resolute.server.body_limits import MAX_BODY_BYTES
 from resolute.server.errors import add_error_handlers
-from resolute.server.gate import MAX_BODY_BYTES, Gate
+from resolute.server.gate import Gate
 from resolute.server.logbook import Logbook
 from resolute.server.resource import operation_id
 from resolute.server.routes import (

@@ -24,6 +24,7 @@ from resolute.domain.errors import (
     NotSupported,
     ResoluteError,
     TooLarge,
+    TooManyRequests,
     Unauthenticated,
     Unavailable,
 )
@@ -33,6 +34,7 @@ log = logging.getLogger(__name__)
 # HTTP status, gRPC number, gRPC name. The first class that matches decides, so narrow ones stand first.
 STATUSES: dict[type[ResoluteError], tuple[int, int, str]] = {
     TooLarge: (413, 8, "ResourceExhausted"),
+    TooManyRequests: (429, 8, "ResourceExhausted"),
     InvalidInput: (400, 3, "InvalidArgument"),
     NotFound: (404, 5, "NotFound"),
     AlreadyExists: (409, 6, "AlreadyExists"),
@@ -58,7 +60,8 @@ _FROM_HTTP: dict[int, type[ResoluteError]] = {
 
 def answer(error: ResoluteError) -> JSONResponse:
     status, _, _ = status_of(error)
-    return JSONResponse(body_of(error), status_code=status)
+    headers = {"Retry-After": str(error.retry_after_s)} if isinstance(error, TooManyRequests) else None
+    return JSONResponse(body_of(error), status_code=status, headers=headers)
 
 
 def status_of(error: ResoluteError) -> tuple[int, int, str]:
@@ -67,7 +70,9 @@ def status_of(error: ResoluteError) -> tuple[int, int, str]:
 
 def body_of(error: ResoluteError) -> dict[str, Any]:
     _, number, reason = status_of(error)
-    return {"error": {"code": number, "reason": reason, "error": str(error), "type": error.code}}
+    # What was sent may be quoted in the sentence, and need not be text that can be sent back.
+    sentence = str(error).encode(errors="backslashreplace").decode()
+    return {"error": {"code": number, "reason": reason, "error": sentence, "type": error.code}}
 
 
 def stream_line_of(error: ResoluteError) -> dict[str, Any]:
@@ -82,6 +87,7 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(ResoluteError, _domain_error)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(UnicodeEncodeError, _not_text)
     app.add_exception_handler(Exception, _bug)
 
 
@@ -118,6 +124,14 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     response = JSONResponse(body_of(kind(sentence)), status_code=error.status_code)
     response.headers.update(error.headers or {})
     return response
+
+
+async def _not_text(request: Request, error: Exception) -> JSONResponse:
+    """JSON can spell half a character (a lone surrogate); nothing can store one."""
+    log.warning("%s %s holds text that cannot be stored: %s", request.method, request.url.path, error)
+    return answer(
+        InvalidInput(f"{request.method} {request.url.path}: a text holds half a character (\\ud800 to \\udfff alone).")
+    )
 
 
 async def _bug(request: Request, error: Exception) -> JSONResponse:

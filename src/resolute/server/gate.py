@@ -1,8 +1,9 @@
-"""What is turned away before any route runs: foreign hosts, foreign origins, oversized bodies.
+"""What is turned away before any route runs: foreign hosts, foreign origins, unknown tokens, oversized bodies.
 
 A page on the internet can make a browser call a laptop's loopback address. It cannot choose the Host header (unless it
 rebinds a DNS name, so names we do not know are refused) and cannot hide its Origin (so a foreign one is refused).
-Bodies are JSON whatever the Content-Type says, and none at all means `{}`: the clients of this API rely on both.
+The framework reads and parses a body before it asks who sent it; so it is asked here first, and strangers send nothing
+but a log-in. Bodies are JSON whatever the Content-Type says, and none at all means `{}`: the clients of this API rely on both.
 """
 
 import ipaddress
@@ -12,17 +13,24 @@ from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from resolute.domain.errors import Forbidden, TooLarge
+from resolute.domain.errors import Forbidden, ResoluteError, TooLarge
+from resolute.server.auth import PUBLIC, find_principal
+from resolute.server.body_limits import MAX_BODY_BYTES, bytes_for, values_for, values_in
 from resolute.server.errors import answer
 
-MAX_BODY_BYTES = 128 * 1024 * 1024
 # `timeout_seconds=60` says the same as `timeoutSeconds=60`.
 _SNAKE_KEY = re.compile(rb"(?:^|(?<=&))[a-z]+(?:_[a-z]+)+(?==)")
 _PASSED_ON = "/serving/"
 """Bodies below it belong to a model server: they go through as they are, and it sets the limit."""
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_SAFETY_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+}
 
 
 class Gate:
@@ -37,19 +45,25 @@ class Gate:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        refusal = self._refusal(headers, scope["path"])
+        is_passed_on = scope["path"].startswith(_PASSED_ON)
+        if not is_passed_on:
+            send = _with_safety_headers(send)
+        has_body = scope["type"] == "http" and scope["method"] in _WITH_BODY and not is_passed_on
+        limit = min(self._max_body_bytes, bytes_for(scope["path"])) if has_body else None
+        refusal = self._refusal(Headers(scope=scope), limit)
+        if refusal is None and has_body:
+            refusal = await _stranger(scope)
         if refusal is not None:
             await answer(refusal)(scope, receive, send)
             return
         if b"_" in scope["query_string"] and scope["path"].startswith("/api/"):
             scope["query_string"] = _SNAKE_KEY.sub(_to_camel, scope["query_string"])
-        if scope["type"] == "http" and scope["method"] in _WITH_BODY and not scope["path"].startswith(_PASSED_ON):
+        if limit is not None:
             MutableHeaders(scope=scope)["content-type"] = "application/json"
-            receive = _Body(receive, self._max_body_bytes)
+            receive = _Body(receive, limit, values_for(scope["path"]))
         await self._app(scope, receive, send)
 
-    def _refusal(self, headers: Headers, path: str) -> Forbidden | TooLarge | None:
+    def _refusal(self, headers: Headers, limit: int | None) -> ResoluteError | None:
         host = headers.get("host", "")
         if not self.is_known(host):
             return Forbidden(
@@ -57,10 +71,12 @@ class Gate:
                 "Use its address, or start it with --allowed-host NAME."
             )
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
-            return Forbidden(f"Requests from pages of {origin!r} are refused. Open the web UI of this master itself.")
-        if int(headers.get("content-length") or 0) > self._max_body_bytes and not path.startswith(_PASSED_ON):
-            return _too_large(self._max_body_bytes)
+        if origin is not None and _netloc(origin) != host.lower():
+            return Forbidden(
+                f"Requests from pages of {origin[:200]!r} are refused. Open the web UI of this master itself."
+            )
+        if limit is not None and int(headers.get("content-length") or 0) > limit:
+            return _too_large(limit)
         return None
 
     def is_known(self, host_header: str) -> bool:
@@ -74,13 +90,40 @@ def known_hosts() -> tuple[str, ...]:
     return ("localhost", name, name.partition(".")[0])
 
 
+async def _stranger(scope: Scope) -> ResoluteError | None:
+    """Why the sender of a body may not even send it. What somebody with a token may do, the route's own check says."""
+    if (scope["method"], scope["path"]) in PUBLIC:
+        return None
+    try:
+        await find_principal(HTTPConnection(scope))
+    except ResoluteError as error:
+        return error
+    return None
+
+
+def _with_safety_headers(send: Send) -> Send:
+    """Browsers take answers for what they say they are, show none inside another site's page, and tell no other site
+    which page they come from."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _SAFETY_HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return sending
+
+
 class _Body:
     """The request's body, counted; an empty one reads as `{}`."""
 
-    def __init__(self, receive: Receive, limit: int) -> None:
+    def __init__(self, receive: Receive, limit: int, max_values: int | None) -> None:
         self._receive = receive
         self._limit = limit
+        self._max_values = max_values
         self._size = 0
+        self._values = 0
 
     async def __call__(self) -> Message:
         message = await self._receive()
@@ -89,16 +132,29 @@ class _Body:
         self._size += len(message.get("body", b""))
         if self._size > self._limit:
             raise _too_large(self._limit)
+        if self._max_values is not None:
+            self._values += values_in(message.get("body", b""))
+            if self._values > self._max_values:
+                raise TooLarge(f"The request holds more than {self._max_values:,} values. Send it in parts.")
         if self._size == 0 and not message.get("more_body", False):
             return {**message, "body": b"{}"}
         return message
 
 
 def _too_large(limit: int) -> TooLarge:
+    size = f"{limit / 1024**2:.4g} MiB" if limit >= 1024**2 else f"{limit / 1024:.4g} KiB"
+    if limit < MAX_BODY_BYTES:
+        return TooLarge(f"The request is larger than {size}, the limit of this call. Send less at once.")
     return TooLarge(
-        f"The request is larger than {limit / 1024**2:.4g} MiB. Leave data out of the directory (.detignore) or "
-        "bind-mount it."
+        f"The request is larger than {size}. Leave data out of the directory (.detignore) or bind-mount it."
     )
+
+
+def _netloc(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
 
 
 def _to_camel(key: re.Match[bytes]) -> bytes:

@@ -3,9 +3,9 @@
 import contextlib
 import fcntl
 import getpass
-import ipaddress
 import logging
 import os
+import resource
 import signal
 import socket
 import sys
@@ -29,7 +29,9 @@ from resolute.engine.ports import Store
 from resolute.engine.rollouts import RolloutLoop
 from resolute.engine.workspaces import ensure_default_workspace
 from resolute.runners.local import LocalRunner
+from resolute.server.addresses import is_loopback
 from resolute.server.app import create_app
+from resolute.server.http_protocol import BoundedProtocol
 from resolute.server.logbook import Logbook, keep_log
 from resolute.serving.router.process import RouterProcess
 from resolute.store.blobs import open_blobs
@@ -43,6 +45,7 @@ DEFAULT_PORT = 8080
 LEAVE_WITHIN_S = 60.0
 """How long trials may take to checkpoint when the master stops them."""
 _CLOSE_WITHIN_S = 3
+_FILES_IF_UNLIMITED = 65536
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +95,7 @@ def run(
         warm=warm,
         router_port=_port_in(os.environ.get("RESOLUTE_ROUTER_PORT")) if router_port is None else router_port,
     )
+    _allow_many_files()
     return Master(options).serve()
 
 
@@ -128,6 +132,7 @@ class Master:
             config=MasterConfig(
                 home=self._home,
                 url=_reachable_url(listener),
+                is_local=is_loopback(self._options.host),
                 cluster_id=_cluster_id(store),
                 checkpoint_storage={"type": "shared_fs", "host_path": str(self._home / "checkpoints")},
             ),
@@ -152,7 +157,7 @@ class Master:
             access_log=False,
             lifespan="off",
             loop="uvloop",
-            http="httptools",
+            http=BoundedProtocol,
             ws="none",
             timeout_graceful_shutdown=_CLOSE_WITHIN_S,
             timeout_keep_alive=75,
@@ -260,6 +265,14 @@ def home_folder(given: Path | None = None) -> Path:
     return home
 
 
+def _allow_many_files() -> None:
+    """Every connection is an open file, and the usual limit of 1024 is soon used up."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES_IF_UNLIMITED if hard == resource.RLIM_INFINITY else hard
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 @contextlib.contextmanager
 def _only_one(home: Path) -> Iterator[None]:
     """Two masters over one home would run everything twice."""
@@ -304,13 +317,6 @@ def _port_in(text: str | None) -> int | None:
     return int(text)
 
 
-def is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def _cluster_id(store: Store) -> str:
     with store.write() as tx:
         known = tx.settings.get("cluster_id")
@@ -321,15 +327,21 @@ def _cluster_id(store: Store) -> str:
 
 
 def _require_passwords(platform: Platform, host: str) -> None:
-    """Nobody on the network may walk in through an empty password."""
+    """Beyond loopback an empty password opens nothing, so somebody must be able to log in and give out others."""
     if accounts.users_without_password(platform) and sys.stdin.isatty():
         password = getpass.getpass(f"Listening on {host} needs passwords. Password for users that have none: ")
         accounts.ensure_default_users(platform, initial_password=password)
     missing = accounts.users_without_password(platform)
-    if missing:
+    names = ", ".join(user.username for user in missing)
+    if any(user.is_admin for user in missing) and not accounts.has_admin_with_password(platform):
         raise InvalidInput(
-            f"Refusing to listen on {host}: {', '.join(missing)} can log in without a password. Set "
+            f"Refusing to listen on {host}: no administrator has a password (without one: {names}). Set "
             "RESOLUTE_ADMIN_PASSWORD and RESOLUTE_INITIAL_PASSWORD (or the flags), or listen on 127.0.0.1."
+        )
+    if missing:
+        _say(
+            f"Warning: {names} cannot log in: without a password nobody does beyond loopback. Set "
+            "RESOLUTE_INITIAL_PASSWORD for all of them, or give each one with `resolute user change-password`."
         )
 
 

@@ -12,6 +12,7 @@ from resolute.engine.allocations import AllGather
 from resolute.server.auth import Tokens
 from resolute.server.dataset_reader import DatasetReader
 from resolute.server.logbook import Logbook
+from resolute.server.logins import Logins
 from resolute.server.watch import Watches
 
 
@@ -24,6 +25,7 @@ class ServerState:
     master_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     gatherings: AllGather = field(default_factory=AllGather)
     datasets: DatasetReader = field(default_factory=DatasetReader)
+    logins: Logins = field(default_factory=Logins)
 
 
 async def _state(connection: HTTPConnection) -> ServerState:

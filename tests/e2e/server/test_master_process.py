@@ -104,7 +104,7 @@ def test_a_taken_port_is_a_sentence(tmp_path: Path) -> None:
 def test_beyond_loopback_it_needs_passwords(tmp_path: Path) -> None:
     said = refused(tmp_path / "home", "--host", "0.0.0.0", "--port", "0")
 
-    assert "admin, determined can log in without a password" in said
+    assert "no administrator has a password (without one: admin, determined)" in said
     assert "RESOLUTE_ADMIN_PASSWORD" in said
 
 

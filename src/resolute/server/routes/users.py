@@ -3,12 +3,13 @@
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import Body, Query, Response
+from fastapi import Body, Query, Request, Response
 
 from resolute.domain.errors import InvalidInput, NotFound, ResoluteError
 from resolute.domain.user import User
 from resolute.engine import accounts
 from resolute.engine.accounts import UserChanges, client_form
+from resolute.server.addresses import address_of, is_loopback, network_of
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import Order, Paging, is_descending, pagination
 from resolute.server.resource import Resource
@@ -19,11 +20,23 @@ from resolute.spec.wire.base import Empty
 from resolute.spec.wire.enums import OrderBy
 
 router = Resource(tags=["users"])
+_MAX_DIGITS = 9
+"""Of a number of hours: far more than any token may live, and few enough to count with."""
 
 
 @router.post("/api/v1/auth/login")
-def login(body: wire.LoginRequest, response: Response, platform: PlatformOf) -> wire.LoginResponse:
-    token, user = accounts.login(platform, body.username, body.password, is_hashed=body.is_hashed)
+async def login(
+    body: wire.LoginRequest, request: Request, response: Response, platform: PlatformOf, state: StateOf
+) -> wire.LoginResponse:
+    address = address_of(request)
+    token, user = await state.logins.run(
+        lambda: accounts.login(
+            platform, body.username, body.password, is_hashed=body.is_hashed, from_loopback=is_loopback(address)
+        ),
+        username=body.username,
+        address=network_of(address),
+        clock=platform.clock,
+    )
     response.set_cookie(
         "auth", token, max_age=int(accounts.SESSION_LIFE.total_seconds()), httponly=True, samesite="strict"
     )
@@ -252,6 +265,8 @@ def _life(text: str) -> timedelta | None:
     if text == "-1":
         return accounts.LONGEST_TOKEN_LIFE
     hours = text.removesuffix("h")
-    if not hours.isdigit():
-        raise InvalidInput(f"lifespan: {text!r} is not a number of hours such as '720h', nor '-1' for the longest.")
+    if not (hours.isascii() and hours.isdigit() and len(hours) <= _MAX_DIGITS):
+        raise InvalidInput(
+            f"lifespan: {text[:40]!r} is not a number of hours such as '720h', nor '-1' for the longest."
+        )
     return timedelta(hours=int(hours))

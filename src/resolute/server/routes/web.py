@@ -59,5 +59,8 @@ def _file(request: Request, path: str) -> Path | None:
     if not path:
         return None
     static: Path = request.app.state.static
-    found = (static / path).resolve()
-    return found if found.is_relative_to(static.resolve()) and found.is_file() else None
+    try:
+        found = (static / path).resolve()
+        return found if found.is_relative_to(static.resolve()) and found.is_file() else None
+    except (OSError, ValueError):
+        raise NotFound(f"no such page of the web UI: {path[:80]!r}. Its name is too long, or is no name.") from None
