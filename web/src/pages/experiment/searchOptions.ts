@@ -1,6 +1,7 @@
 /** ECharts options for the search pictures. Pure: data in, option out. */
 import type { EChartsCoreOption } from "echarts/core";
 import { formatNumber } from "../../text/format";
+import { html } from "../../text/html";
 import { coordinate, heatCells, type Dimension, type Place, type Point } from "./searchData";
 import type { Paint } from "./SearchCharts";
 
@@ -111,7 +112,9 @@ export function scatterOption(points: readonly Point[], dimension: Dimension, pa
     tooltip: {
       ...tooltip(paint),
       formatter: (item: { value: number[] }) =>
-        `trial ${item.value[2]}<br>${dimension.name}: <b>${isCategory ? dimension.categories[item.value[0]!] : formatNumber(item.value[0])}</b><br>${paint.metric}: <b>${formatNumber(item.value[1])}</b>`,
+        html`trial ${item.value[2]}<br />${dimension.name}:
+          <b>${isCategory ? dimension.categories[item.value[0]!] : formatNumber(item.value[0])}</b
+          ><br />${paint.metric}: <b>${formatNumber(item.value[1])}</b>`,
     },
     xAxis: {
       type: isCategory ? "category" : dimension.kind === "log" ? "log" : "value",
@@ -144,7 +147,8 @@ export function heatOption(points: readonly Point[], x: Dimension, y: Dimension,
     tooltip: {
       ...tooltip(paint),
       formatter: (item: { value: number[] }) =>
-        `${x.name} ≈ ${xs[item.value[0]!]}, ${y.name} ≈ ${ys[item.value[1]!]}<br>mean ${paint.metric}: <b>${formatNumber(item.value[2])}</b> over ${item.value[3]}`,
+        html`${x.name} ≈ ${xs[item.value[0]!]}, ${y.name} ≈ ${ys[item.value[1]!]}<br />mean ${paint.metric}:
+          <b>${formatNumber(item.value[2])}</b> over ${item.value[3]}`,
     },
     xAxis: {
       type: "category",
@@ -205,7 +209,8 @@ export function paretoOption(
     tooltip: {
       ...tooltip(paint),
       formatter: (item: { value: number[] }) =>
-        `trial ${item.value[2]}<br>${across}: <b>${formatNumber(item.value[0])}</b><br>${up}: <b>${formatNumber(item.value[1])}</b>`,
+        html`trial ${item.value[2]}<br />${across}: <b>${formatNumber(item.value[0])}</b><br />${up}:
+          <b>${formatNumber(item.value[1])}</b>`,
     },
     xAxis: axis(across, 28),
     yAxis: axis(up, 48),
