@@ -36,7 +36,8 @@ from resolute.server.logbook import Logbook, keep_log
 from resolute.serving.router.process import RouterProcess
 from resolute.store.blobs import open_blobs
 from resolute.store.blobs.dataset_files import open_dataset_files
-from resolute.store.db.database import open_store
+from resolute.store.db.database import DatabaseStore, open_store
+from resolute.store.db.ownership import Owner
 from resolute.store.logs import FileLogs
 
 log = logging.getLogger(__name__)
@@ -110,14 +111,14 @@ class Master:
             keep_log(logbook, self._home)
             listener = _listen(self._options.host, self._options.port)
             closing.callback(listener.close)
-            store = open_store(self._options.db or f"sqlite:///{self._home / 'resolute.sqlite3'}")
+            store = open_store(self._options.db or f"sqlite:///{self._home / 'resolute.sqlite3'}", owner=Owner())
             closing.callback(store.close)
             platform = self._platform(store, listener)
             stop_gangs = False
             try:
                 self._prepare(platform)
                 stop_gangs = self._options.stop_trials
-                return self._serve(platform, logbook, listener)
+                return self._serve(platform, store, logbook, listener)
             finally:
                 platform.runner.close(stop_gangs=stop_gangs)
 
@@ -149,7 +150,7 @@ class Master:
         if not is_loopback(self._options.host):
             _require_passwords(platform, self._options.host)
 
-    def _serve(self, platform: Platform, logbook: Logbook, listener: socket.socket) -> int:
+    def _serve(self, platform: Platform, store: DatabaseStore, logbook: Logbook, listener: socket.socket) -> int:
         app = create_app(platform, logbook=logbook, allowed_hosts=(self._options.host, *self._options.allowed_hosts))
         config = uvicorn.Config(
             app,
@@ -169,6 +170,7 @@ class Master:
         rollouts = RolloutLoop(platform, router, requires_key=not is_loopback(self._options.host))
         loop.start()
         rollouts.start()
+        store.watch_ownership(server.give_up)
         try:
             server.run(sockets=[listener])
         finally:
@@ -176,7 +178,7 @@ class Master:
             loop.stop()
             if self._options.stop_trials:
                 router.stop()
-        return 0
+        return server.exit_code
 
     def _router(self) -> RouterProcess:
         """It is started with the first deployment, and found again by the next master."""
@@ -194,6 +196,7 @@ class _Server(uvicorn.Server):
         self._platform = platform
         self._engine = engine
         self._stop_trials = stop_trials
+        self.exit_code = 0
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -222,6 +225,13 @@ class _Server(uvicorn.Server):
         if is_first:
             _say("Stopping. Trials go on running and are picked up at the next start.")
         super().handle_exit(sig, frame)
+
+    def give_up(self, sentence: str) -> None:
+        """Another master has the database: leave at once, and let the trials be."""
+        log.error(sentence)
+        self._engine.stop()
+        self.exit_code = 1
+        self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self.config.app.state.server.watches.stop()  # type: ignore[union-attr]

@@ -47,6 +47,11 @@ class Master:
                 time.sleep(0.02)
         raise AssertionError(f"the master did not come up:\n{self.output.read_text()[-4000:]}")
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
     def kill(self) -> None:
         assert self._process is not None
         self._process.send_signal(signal.SIGKILL)

@@ -14,6 +14,7 @@ from sqlalchemy.pool import QueuePool
 
 from resolute.domain.errors import InvalidInput, NotSupported
 from resolute.store.db.durability import WalSync
+from resolute.store.db.ownership import FileLock, Ownership, SessionLock
 from resolute.store.db.writing import EngineWriter, SqliteWriter, Writer
 
 READERS = 40
@@ -33,10 +34,12 @@ class Database:
     writer: Writer
     reader: Engine
     place: str
+    ownership: Ownership
     sync: WalSync | None = None
     """Where a commit has to wait until it is durable; None: the database sees to it itself."""
 
     def dispose(self) -> None:
+        self.ownership.close()
         self.reader.dispose()
         self.writer.close()
         if self.sync is not None:
@@ -69,7 +72,8 @@ def _sqlite(path: Path, is_durable: bool) -> Database:
     reader = _sqlite_engine(path, readers=True)
     event.listen(reader, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
     writer = SqliteWriter(_sqlite_engine(path, readers=False))
-    return Database(writer, reader, str(path), WalSync(path) if is_durable else None)
+    ownership = Ownership(FileLock(path), str(path), is_checked=False)
+    return Database(writer, reader, str(path), ownership, WalSync(path) if is_durable else None)
 
 
 def _sqlite_engine(path: Path, *, readers: bool) -> Engine:
@@ -132,4 +136,6 @@ def _postgres(url: str) -> Database:
         # Read-modify-write in one transaction must be as safe here as behind SQLite's single writer.
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_WRITER_LOCK})")
 
-    return Database(EngineWriter(writer), reader, parsed.render_as_string(hide_password=True))
+    place = parsed.render_as_string(hide_password=True)
+    ownership = Ownership(SessionLock(parsed), place, is_checked=True)
+    return Database(EngineWriter(writer), reader, place, ownership)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -22,6 +23,7 @@ from resolute.store.db.facts import ContextTable, SettingTable, TemplateTable
 from resolute.store.db.faults import translated
 from resolute.store.db.metrics import MetricTable
 from resolute.store.db.models import ModelTable
+from resolute.store.db.ownership import WAIT_S, Owner, current_owner
 from resolute.store.db.schema import prepare
 from resolute.store.db.tasks import TaskTable
 from resolute.store.db.trials import TrialTable
@@ -34,14 +36,17 @@ log = logging.getLogger(__name__)
 IN_MEMORY = "sqlite://"
 
 
-def open_store(url: str) -> "DatabaseStore":
+def open_store(url: str, *, owner: Owner | None = None, wait_s: float = WAIT_S) -> "DatabaseStore":
     """Open and, where needed, create or upgrade a database.
+
+    A master gives itself as `owner`: it is refused (Unavailable) while the database has another one,
+    which may take `wait_s` to go.
 
     `sqlite:///<path>`, `postgresql://...`, or `sqlite://` for one that is gone when it is closed (for tests).
     Raises InvalidInput for a URL that is none, Unavailable when the database cannot be reached.
     """
     if url != IN_MEMORY:
-        return DatabaseStore(connect(url))
+        return DatabaseStore(connect(url), owner, wait_s)
     folder = tempfile.mkdtemp(prefix="resolute-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
     store = DatabaseStore(connect(f"sqlite:///{folder}/db.sqlite3", is_durable=False))
     store.discard = weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)
@@ -129,7 +134,7 @@ class DatabaseTransaction:
 class DatabaseStore:
     """`engine.ports.Store` over SQLAlchemy. Thread-safe; writers take turns."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, owner: Owner | None = None, wait_s: float = WAIT_S) -> None:
         self._database = database
         self._writing = threading.Lock()
         self._writer_thread: int | None = None
@@ -138,7 +143,12 @@ class DatabaseStore:
         """Takes away what must not outlive the store."""
         try:
             with translated(database.place):
+                if owner is not None:
+                    database.ownership.take(self._current_owner, wait_s=wait_s)
                 prepare(database.writer, database.place)
+                if owner is not None:
+                    with database.writer.transaction() as connection:
+                        database.ownership.begin(connection, owner)
         except BaseException:
             database.dispose()
             raise
@@ -154,6 +164,7 @@ class DatabaseStore:
                 with translated(self._database.place), self._database.writer.transaction() as connection:
                     transaction = DatabaseTransaction(connection, None)
                     before = _changes(connection) if sync else 0
+                    self._database.ownership.check(connection)
                     yield transaction
                     # One that changed nothing has nothing to make durable.
                     sync = sync if sync and _changes(connection) != before else None
@@ -169,11 +180,19 @@ class DatabaseStore:
         with translated(self._database.place), self._database.reader.connect() as connection, connection.begin():
             yield DatabaseTransaction(connection, self._cache)
 
+    def watch_ownership(self, on_superseded: Callable[[str], None]) -> None:
+        """Hold on to the database; `on_superseded` is called with a sentence when another master has taken over."""
+        self._database.ownership.watch(self._database.reader, on_superseded)
+
     def close(self) -> None:
         """A transaction that another thread has open ends first."""
         with self._writing:
             self._database.dispose()
         self.discard()
+
+    def _current_owner(self) -> Any:
+        with self._database.reader.connect() as connection, connection.begin():
+            return current_owner(connection)
 
 
 def _changes(connection: Connection) -> int:
