@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import anyio
 import pytest
 
 from resolute.server.body_limits import MAX_BODY_BYTES
@@ -92,3 +93,52 @@ def test_answers_declare_their_fields_as_always_there() -> None:
     schema = document()["components"]["schemas"]["Experiment"]
 
     assert set(schema["required"]) == set(schema["properties"])
+
+
+@pytest.mark.parametrize("token", [b"", b"Bearer wrong"])
+def test_a_stranger_is_refused_before_the_body_is_read(nobody: Any, token: bytes) -> None:
+    headers = [(b"host", b"127.0.0.1"), (b"authorization", token), (b"content-length", b"900")]
+    scope = {"type": "http", "method": "POST", "path": "/api/v1/experiments", "query_string": b"", "headers": headers}
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        pytest.fail("the body was read")
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    anyio.run(nobody.client.app, scope, receive, send)
+
+    assert sent[0]["status"] == 401
+
+
+def test_a_stranger_may_send_a_log_in_and_no_more(nobody: Any) -> None:
+    answer = nobody.client.post("/api/v1/auth/login", content=b'{"username": "' + b"a" * 10_000 + b'"}')
+
+    assert answer.status_code == 413
+    assert "8 KiB" in answer.json()["error"]["error"]
+
+
+def test_a_body_of_brackets_is_refused_before_it_is_parsed(api: Any) -> None:
+    answer = api.client.post("/api/v1/experiments", content=b"[" + b"[]," * 2_000_000, headers=api.headers)
+
+    assert answer.status_code == 413
+    assert "values" in answer.json()["error"]["error"]
+
+
+@pytest.mark.parametrize("path", ["/det/%00", "/det/" + "a" * 5000, "/assets/" + "a" * 5000])
+def test_impossible_pages_are_not_found(nobody: Any, path: str) -> None:
+    assert nobody.client.get(path).status_code == 404
+
+
+def test_an_origin_that_is_none_is_refused(nobody: Any) -> None:
+    assert nobody.client.get("/info", headers={"Origin": "http://["}).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/det/", "/info", "/api/v1/me"])
+def test_browsers_are_told_how_to_treat_answers(nobody: Any, path: str) -> None:
+    headers = nobody.client.get(path).headers
+
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["Referrer-Policy"] == "same-origin"

@@ -14,7 +14,7 @@ class User:
     is_remote: bool = False
     display_name: str = ""
     password_hash: str = ""
-    """Empty: the empty password. Only allowed on loopback."""
+    """Empty: the empty password, which lets in nobody but callers on loopback."""
     modified_at: datetime
     last_auth_at: datetime | None = None
 

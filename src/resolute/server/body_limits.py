@@ -1,7 +1,8 @@
 """How large the body of a request may be, by what the route is for. Pure.
 
-A body is parsed in one piece while other requests wait, so none may be larger than its route has use for, and the number
-of values in it is limited as well: a hundred MiB of files is parsed in a moment, a hundred MiB of brackets is not.
+A body is parsed in one piece while other requests wait, so none may be larger than its route has use for, and the
+number of values in it is limited as well: a hundred MiB of files is parsed in a moment, a hundred MiB of brackets is
+not.
 """
 
 import re

@@ -3,7 +3,8 @@
 A page on the internet can make a browser call a laptop's loopback address. It cannot choose the Host header (unless it
 rebinds a DNS name, so names we do not know are refused) and cannot hide its Origin (so a foreign one is refused).
 The framework reads and parses a body before it asks who sent it; so it is asked here first, and strangers send nothing
-but a log-in. Bodies are JSON whatever the Content-Type says, and none at all means `{}`: the clients of this API rely on both.
+but a log-in. Bodies are JSON whatever the Content-Type says, and none at all means `{}`: the clients of this API rely
+on both.
 """
 
 import ipaddress

@@ -22,6 +22,8 @@ BODY_WINDOW_BYTES = 20 * 1024
 """What a client must send of a body in each window; slower ones only hold connections."""
 MAX_UNREAD_BYTES = 32 * 1024**2
 """Of a body that was refused and is still coming. A client that sends everything first still gets to read why."""
+_LINGER_S = 1.0
+"""How long a refused client may go on sending into the void, to get round to reading."""
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -34,6 +36,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_made(transport)
         self._refusal: tuple[int, str] | None = None
         self._deadline: asyncio.TimerHandle | None = None
+        self._is_stopped = False
         self._is_between = True
         self._in_body = False
         self._heads = 0
@@ -48,12 +51,12 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self.transport.is_closing():
+        if self._is_stopped or self.transport.is_closing():
             return
         heads, was_in_body = self._heads, self._in_body
         self._window_bytes += len(data)
         super().data_received(data)
-        if self.transport.is_closing():
+        if self._is_stopped or self.transport.is_closing():
             return
         if heads == self._heads and not was_in_body:
             self._head_bytes += len(data)
@@ -164,4 +167,8 @@ class BoundedProtocol(HttpToolsProtocol):
         body = json.dumps(body_of(InvalidInput(sentence))).encode()
         head = b"content-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(body)
         self.transport.write(STATUS_LINE[status] + head + body)
-        self.transport.close()
+        self._is_stopped = True
+        # Closed at once, what the client is still sending would make its system throw the answer away.
+        self._arm(_LINGER_S, self.transport.close)
+        if self.transport.can_write_eof():
+            self.transport.write_eof()

@@ -130,3 +130,28 @@ def test_with_stop_trials_they_checkpoint_and_go_on_at_the_next_start(start: Sta
     log = log_of(second, experiment_id)
     assert "left at" in log
     assert "resumed at" in log
+
+
+def test_a_user_without_a_password_does_not_keep_it_from_starting(start: Start) -> None:
+    first = start()
+    first.login("admin")
+    first.call("POST", "/api/v1/users", json={"user": {"username": "nopw", "active": True}})
+    first.stop()
+
+    second = start("--host", "0.0.0.0", env={"RESOLUTE_ADMIN_PASSWORD": "Correct1Horse"})
+    answer = httpx.post(f"{second.url}/api/v1/auth/login", json={"username": "nopw", "password": ""})
+
+    assert "Warning: determined, nopw cannot log in" in second.output.read_text()
+    assert answer.status_code == 403
+
+
+def test_the_initial_password_is_for_everybody_without_one(start: Start) -> None:
+    first = start()
+    first.login("admin")
+    first.call("POST", "/api/v1/users", json={"user": {"username": "nopw", "active": True}})
+    first.stop()
+
+    second = start("--host", "0.0.0.0", env={"RESOLUTE_INITIAL_PASSWORD": "Correct1Horse"})
+
+    for name in ("admin", "determined", "nopw"):
+        second.login(name, "Correct1Horse")

@@ -1,0 +1,71 @@
+"""Hundreds of clients without a token that send slowly, by halves or far too much, beside clients that report."""
+
+import contextlib
+import json
+import socket
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+HOSTILE, REPORTING, REPORTS = 200, 20, 15
+BODY = b"POST /api/v1/experiments HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n"
+OPENINGS = (
+    b"GET /info HTTP/1.1\r\nHost: 127",
+    (BODY % 1000) + b"half",
+    (BODY % 100_000_000) + b"[" * 300_000,
+    b"GET /" + b"a" * 300_000,
+)
+
+
+@contextlib.contextmanager
+def hostile(url: str) -> Iterator[None]:
+    """All connections are open before the block begins, and stay so from this side."""
+    address = (urlsplit(url).hostname, urlsplit(url).port)
+    with contextlib.ExitStack() as held:
+        for number in range(HOSTILE):
+            connection = held.enter_context(socket.create_connection(address, timeout=20))
+            with contextlib.suppress(ConnectionError, TimeoutError):
+                connection.sendall(OPENINGS[number % len(OPENINGS)])
+        yield
+
+
+def report(url: str, token: str, name: str, took_s: list[float], failures: list[str]) -> None:
+    with httpx.Client(timeout=60, headers={"Authorization": token}) as http:
+        for number in range(REPORTS):
+            setting = {"storagePath": name, "key": str(number), "value": json.dumps(number)}
+            began = time.monotonic()
+            answer = http.post(f"{url}/api/v1/users/setting", json={"settings": [setting]})
+            took_s.append(time.monotonic() - began)
+            if answer.status_code != 200:
+                failures.append(answer.text)
+
+
+def test_every_report_arrives_beside_hostile_clients(
+    live_master: Any, record_property: Callable[[str, object], None]
+) -> None:
+    live_master.login()
+    token = live_master.http.headers["Authorization"]
+    took_s: list[float] = []
+    failures: list[str] = []
+
+    with hostile(live_master.url):
+        clients = [
+            threading.Thread(target=report, args=(live_master.url, token, f"c{n}", took_s, failures))
+            for n in range(REPORTING)
+        ]
+        for each in clients:
+            each.start()
+        for each in clients:
+            each.join()
+
+    p99 = statistics.quantiles(took_s, n=100)[98]
+    record_property("p99_s", round(p99, 3))
+    print(f"p50 {statistics.median(took_s):.3f} s, p99 {p99:.3f} s of {len(took_s)} reports")
+    assert failures == []
+    assert len(took_s) == REPORTING * REPORTS
+    assert p99 < 30
