@@ -67,7 +67,9 @@ def status_of(error: ResoluteError) -> tuple[int, int, str]:
 
 def body_of(error: ResoluteError) -> dict[str, Any]:
     _, number, reason = status_of(error)
-    return {"error": {"code": number, "reason": reason, "error": str(error), "type": error.code}}
+    # A sentence may quote what cannot be encoded.
+    sentence = str(error).encode("utf-8", "backslashreplace").decode()
+    return {"error": {"code": number, "reason": reason, "error": sentence, "type": error.code}}
 
 
 def stream_line_of(error: ResoluteError) -> dict[str, Any]:
@@ -82,6 +84,8 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(ResoluteError, _domain_error)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(UnicodeEncodeError, _impossible_value)
+    app.add_exception_handler(OverflowError, _impossible_value)
     app.add_exception_handler(Exception, _bug)
 
 
@@ -102,6 +106,14 @@ def _sentences(error: RequestValidationError) -> list[str]:
         given = f", got {problem['input']!r:.80}" if problem["type"] not in ("missing", "json_invalid") else ""
         sentences.append(f"{place}: {problem['msg'][0].lower()}{problem['msg'][1:]}{given}")
     return sentences
+
+
+async def _impossible_value(request: Request, error: Exception) -> JSONResponse:
+    """A text that is no Unicode, or a number beyond what a machine holds, that got past the checks."""
+    log.warning("%s %s was refused: %r", request.method, request.url.path, error)
+    return answer(
+        InvalidInput(f"{request.method} {request.url.path}: a value is too large or not valid Unicode ({error}).")
+    )
 
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:

@@ -3,13 +3,14 @@
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import Query
-from fastapi.responses import StreamingResponse
+from fastapi import Query, Request
+from fastapi.responses import JSONResponse, StreamingResponse
 
 from resolute.engine.accounts import require_admin
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.logbook import LogbookLine
 from resolute.server.resource import Resource
+from resolute.server.schema import schema_of
 from resolute.server.state import ServerState, StateOf
 from resolute.server.streams import stream
 from resolute.spec.wire import cluster as wire
@@ -31,6 +32,12 @@ def info(platform: PlatformOf, state: StateOf) -> wire.Info:
         cluster_name=platform.config.cluster_name,
         resolute_version=__version__,
     )
+
+
+@router.get("/openapi.json", include_in_schema=False)
+def openapi(request: Request) -> JSONResponse:
+    """This API, described for programs."""
+    return JSONResponse(schema_of(request.app))
 
 
 @router.get("/health", operation_id="health")
