@@ -27,6 +27,7 @@ from resolute.server.shapes.states import experiment_states, trial_states
 from resolute.server.uploads import pack_files
 from resolute.server.views import show_experiment, show_trials
 from resolute.spec.experiment import ClusterDefaults, parse_experiment
+from resolute.spec.secrets import masked
 from resolute.spec.wire import enums
 from resolute.spec.wire import experiments as wire
 from resolute.spec.wire import trials as wire_trials
@@ -75,7 +76,7 @@ def create_experiment(
     created = submit(platform, caller, body)
     return wire.CreateExperimentResponse(
         experiment=_created_message(platform, caller, created),
-        config=created.config,
+        config=masked(created.config),
         warnings=[enums.LaunchWarning.CURRENT_SLOTS_EXCEEDED] if created.exceeds_slots else [],
         messages=list(created.warnings),
     )
@@ -138,7 +139,7 @@ def preview_hp_search(
     )
     return wire.PreviewHPSearchResponse(
         summary=wire.SearchSummary(
-            config=body.config,
+            config=masked(body.config),
             trials=[wire.TrialSummary.model_validate(trial) for trial in simulation.preview()],
         )
     )

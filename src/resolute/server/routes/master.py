@@ -13,6 +13,7 @@ from resolute.server.resource import Resource
 from resolute.server.schema import schema_of
 from resolute.server.state import ServerState, StateOf
 from resolute.server.streams import stream
+from resolute.spec.secrets import masked_storage
 from resolute.spec.wire import cluster as wire
 from resolute.spec.wire.base import Empty, to_rfc3339
 from resolute.spec.wire.cluster import API_VERSION
@@ -73,7 +74,7 @@ def get_master_config(platform: PlatformOf) -> wire.GetMasterConfigResponse:
             "home": str(config.home),
             "url": config.url,
             "cluster_name": config.cluster_name,
-            "checkpoint_storage": {k: v for k, v in config.checkpoint_storage.items() if "secret" not in k},
+            "checkpoint_storage": masked_storage(config.checkpoint_storage),
             "resource_manager": {
                 "type": "agent",
                 "scheduler": {
