@@ -10,6 +10,7 @@ from resolute.server import events
 from resolute.server.auth import Tokens, authenticate
 from resolute.server.errors import add_error_handlers
 from resolute.server.gate import MAX_BODY_BYTES, Gate
+from resolute.server.health import HealthCheck
 from resolute.server.logbook import Logbook
 from resolute.server.resource import operation_id
 from resolute.server.routes import (
@@ -98,6 +99,7 @@ def create_app(
         watches=Watches(platform.bus),
         logbook=logbook,
         started_at=platform.clock(),
+        health=HealthCheck(platform),
     )
     logbook.on_line = lambda: platform.bus.publish("master/log")
     add_error_handlers(app)

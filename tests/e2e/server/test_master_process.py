@@ -130,3 +130,20 @@ def test_with_stop_trials_they_checkpoint_and_go_on_at_the_next_start(start: Sta
     log = log_of(second, experiment_id)
     assert "left at" in log
     assert "resumed at" in log
+
+
+def test_nobody_else_may_look_into_the_home(start: Start, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o755)
+    (home / "master.log").touch(mode=0o644)
+
+    master = start()
+    master.call("GET", "/api/v1/experiments")
+
+    assert _rights(home) == 0o700
+    for name in ("master.log", "resolute.sqlite3", "resolute.sqlite3-wal"):
+        assert _rights(home / name) == 0o600, name
+
+
+def _rights(path: Path) -> int:
+    return path.stat().st_mode & 0o777

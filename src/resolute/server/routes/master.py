@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import Query, Request
+from fastapi import Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from resolute.engine.accounts import require_admin
@@ -42,10 +42,13 @@ def openapi(request: Request) -> JSONResponse:
 
 
 @router.get("/health", operation_id="health")
-def health(platform: PlatformOf) -> wire.Health:
-    with platform.store.read() as tx:
-        tx.settings.get("health")
-    return wire.Health()
+def health(state: StateOf, response: Response) -> wire.Health:
+    """503 while the database cannot be written or the disk is full; `message` then says which."""
+    problem = state.health.problem()
+    if not problem:
+        return wire.Health()
+    response.status_code = 503
+    return wire.Health(status="down", database="down", message=problem)
 
 
 @router.get("/api/v1/master")
