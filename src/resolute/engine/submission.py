@@ -23,6 +23,7 @@ from resolute.search.events import SearchStarted
 from resolute.search.registry import extend_searcher, new_searcher
 from resolute.search.searcher import Searcher
 from resolute.spec.experiment import ClusterDefaults, ParsedExperiment, parse_experiment
+from resolute.spec.secrets import restored
 
 DEFAULT_PRIORITY = 42
 
@@ -55,6 +56,7 @@ def create_experiment(
     if parent_id is not None and context is None:
         context = _context_of(platform, parent_id)
     parsed = _parse(platform, config_text, template=template, overrides=overrides)
+    parsed = replace(parsed, resolved=restored(parsed.resolved, earlier=_config_of(platform, parent_id)))
     if not unmanaged:
         _check_runnable(parsed.resolved, context)
     with platform.store.read() as tx:
@@ -91,6 +93,13 @@ def _parse(platform: Platform, text: str, *, template: str | None, overrides: Se
         seed=secrets.randbelow(2**31),
         name=f"experiment-{secrets.token_hex(3)}",
     )
+
+
+def _config_of(platform: Platform, experiment_id: int | None) -> dict[str, Any] | None:
+    if experiment_id is None:
+        return None
+    with platform.store.read() as tx:
+        return tx.experiments.get(experiment_id).config
 
 
 def _context_of(platform: Platform, experiment_id: int) -> bytes | None:
@@ -210,6 +219,7 @@ def continue_experiment(platform: Platform, experiment_id: int, override_config:
     if not experiment.is_finished or snapshot is None:
         raise IllegalTransition(f"Experiment {experiment_id} is {experiment.state}; only a finished one can go on.")
     parsed = _parse_continued(platform, experiment, override_config)
+    parsed = replace(parsed, resolved=restored(parsed.resolved, earlier=experiment.config))
     with platform.store.read() as tx:
         resolved, dataset_ids = resolve_config(tx, parsed.resolved)
     parsed = replace(parsed, resolved=resolved)

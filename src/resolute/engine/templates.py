@@ -6,6 +6,7 @@ from typing import Any
 from resolute.domain.errors import AlreadyExists, InvalidInput, NotFound
 from resolute.domain.user import Template
 from resolute.engine.platform import Platform
+from resolute.spec.secrets import restored
 
 
 def put_template(platform: Platform, template: Template, *, must_be_new: bool = False) -> Template:
@@ -15,6 +16,8 @@ def put_template(platform: Platform, template: Template, *, must_be_new: bool = 
         tx.workspaces.get(template.workspace_id)
         if must_be_new and any(known.name == name for known in tx.templates.all()):
             raise AlreadyExists(f"Template {name!r} exists already. Use `template set` to replace its configuration.")
+        earlier = next((known.config for known in tx.templates.all() if known.name == name), None)
+        template = replace(template, config=restored(template.config, earlier=earlier))
         tx.templates.put(template)
     return template
 
@@ -22,7 +25,8 @@ def put_template(platform: Platform, template: Template, *, must_be_new: bool = 
 def change_template(platform: Platform, name: str, config: dict[str, Any]) -> Template:
     """Replace the configuration of a template that exists."""
     with platform.store.write() as tx:
-        template = replace(tx.templates.get(name), config=config)
+        stored = tx.templates.get(name)
+        template = replace(stored, config=restored(config, earlier=stored.config))
         tx.templates.put(template)
         return template
 

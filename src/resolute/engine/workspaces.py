@@ -9,6 +9,7 @@ from resolute.domain.user import Project, User, Workspace
 from resolute.engine.platform import Platform
 from resolute.engine.ports import Transaction
 from resolute.engine.registry_ports import ModelQuery
+from resolute.spec.secrets import restored
 
 UNCATEGORIZED = "Uncategorized"
 _KEY = re.compile(r"[A-Z0-9]{1,5}")
@@ -72,7 +73,9 @@ def change_workspace(
             _refuse_taken_workspace(tx, name)
             workspace = replace(workspace, name=name)
         if checkpoint_storage is not None:
-            workspace = replace(workspace, checkpoint_storage=checkpoint_storage or None)
+            stored = {"checkpoint_storage": workspace.checkpoint_storage or {}}
+            given = restored({"checkpoint_storage": checkpoint_storage}, earlier=stored)
+            workspace = replace(workspace, checkpoint_storage=given["checkpoint_storage"] or None)
         tx.workspaces.save(workspace)
         return workspace
 

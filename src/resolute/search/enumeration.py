@@ -1,5 +1,6 @@
 """Searchers that look at no metric: `single`, `random` and `grid`. Each exit makes room for the next trial."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from resolute.search.events import Outcome, Shutdown
 from resolute.search.grid import Grid
 from resolute.search.roll import CANCELED, CLOSED, FAILED, INVALID
 from resolute.search.space import Space
+from resolute.spec.limits import MAX_TRIALS
 
 _INVALID_LIMIT = 10
 """A space in which nearly every point is invalid would otherwise be sampled for ever."""
@@ -112,3 +114,7 @@ def _check_counts(space: Space) -> None:
     ]
     if problems:
         raise InvalidConfig(problems)
+    points = math.prod(parameter.axis_length for parameter in space.parameters)
+    if points > MAX_TRIALS:
+        sentence = f"hyperparameters make a grid of {points:,} points; at most {MAX_TRIALS:,} are possible."
+        raise InvalidConfig([f"{sentence} Lower some count."])

@@ -58,13 +58,19 @@ class Parameter:
             return bool(low - slack <= value <= high + slack)
         return bool(self.minval <= value <= self.maxval)
 
+    @property
+    def axis_length(self) -> int:
+        """Of `axis`, without making it."""
+        if self.kind in ("const", "categorical"):
+            return len(self.vals)
+        wanted = 1 if self.count is None else self.count
+        return min(wanted, int(self.maxval - self.minval) + 1) if self.kind == "int" else wanted
+
     def axis(self) -> list[Any]:
         """Values a grid walks, ends included; one point lies in the middle."""
         if self.kind in ("const", "categorical"):
             return list(self.vals)
-        wanted = 1 if self.count is None else self.count
-        if self.kind == "int":
-            wanted = min(wanted, int(self.maxval - self.minval) + 1)
+        wanted = self.axis_length
         span = self.maxval - self.minval
         points = [self.minval + span * at / (wanted - 1) for at in range(wanted)] if wanted > 1 else []
         return [self._from_scale(point) for point in points or [(self.minval + self.maxval) / 2]]

@@ -40,8 +40,12 @@ def simulate(
     seconds_per_unit: float = 1.0,
     curve: Curve | None = None,
     pace: Callable[[int], float] | None = None,
+    check: Callable[[], None] = lambda: None,
 ) -> Simulation:
-    """Run the search on a fake clock. `pace` makes trial n that many times slower (stragglers)."""
+    """Run the search on a fake clock. `pace` makes trial n that many times slower (stragglers).
+
+    `check` is called before every step; what it raises ends the simulation.
+    """
     if searcher.get("name") == "custom":
         raise InvalidInput("A custom searcher decides outside; it cannot be simulated. Simulate the program itself.")
     places = slots // max(slots_per_trial, 1)
@@ -50,7 +54,7 @@ def simulate(
     method = new_searcher(searcher, hyperparameters, seed)
     assert isinstance(method, BaseSearcher)
     run = _Run(searcher, method, places, curve or _made_up_curve(seed), pace or (lambda trial: 1.0))
-    return run.result(slots=slots, seconds_per_unit=seconds_per_unit)
+    return run.result(slots=slots, seconds_per_unit=seconds_per_unit, check=check)
 
 
 class _Run:
@@ -81,10 +85,11 @@ class _Run:
         self._decisions = 0
         self._reporting = -1
 
-    def result(self, *, slots: int, seconds_per_unit: float) -> Simulation:
+    def result(self, *, slots: int, seconds_per_unit: float, check: Callable[[], None]) -> Simulation:
         self._send(SearchStarted())
         self._start_waiting()
         while self._running:
+            check()
             self._advance()
         places_time = self._places * self._last_start
         return Simulation(

@@ -11,6 +11,7 @@ from resolute.server.auth import Tokens, authenticate
 from resolute.server.body_limits import MAX_BODY_BYTES
 from resolute.server.errors import add_error_handlers
 from resolute.server.gate import Gate
+from resolute.server.health import HealthCheck
 from resolute.server.logbook import Logbook
 from resolute.server.resource import operation_id
 from resolute.server.routes import (
@@ -99,6 +100,7 @@ def create_app(
         watches=Watches(platform.bus),
         logbook=logbook,
         started_at=platform.clock(),
+        health=HealthCheck(platform),
     )
     logbook.on_line = lambda: platform.bus.publish("master/log")
     add_error_handlers(app)

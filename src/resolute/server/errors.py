@@ -87,7 +87,8 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(ResoluteError, _domain_error)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(UnicodeEncodeError, _not_text)
+    app.add_exception_handler(UnicodeEncodeError, _impossible_value)
+    app.add_exception_handler(OverflowError, _impossible_value)
     app.add_exception_handler(Exception, _bug)
 
 
@@ -110,6 +111,14 @@ def _sentences(error: RequestValidationError) -> list[str]:
     return sentences
 
 
+async def _impossible_value(request: Request, error: Exception) -> JSONResponse:
+    """A text that is no Unicode, or a number beyond what a machine holds, that got past the checks."""
+    log.warning("%s %s was refused: %r", request.method, request.url.path, error)
+    return answer(
+        InvalidInput(f"{request.method} {request.url.path}: a value is too large or not valid Unicode ({error}).")
+    )
+
+
 async def _http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     if isinstance(error.__cause__, ResoluteError):
@@ -124,14 +133,6 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     response = JSONResponse(body_of(kind(sentence)), status_code=error.status_code)
     response.headers.update(error.headers or {})
     return response
-
-
-async def _not_text(request: Request, error: Exception) -> JSONResponse:
-    """JSON can spell half a character (a lone surrogate); nothing can store one."""
-    log.warning("%s %s holds text that cannot be stored: %s", request.method, request.url.path, error)
-    return answer(
-        InvalidInput(f"{request.method} {request.url.path}: a text holds half a character (\\ud800 to \\udfff alone).")
-    )
 
 
 async def _bug(request: Request, error: Exception) -> JSONResponse:

@@ -31,6 +31,7 @@ from resolute.engine.workspaces import ensure_default_workspace
 from resolute.runners.local import LocalRunner
 from resolute.server.addresses import is_loopback
 from resolute.server.app import create_app
+from resolute.server.home import home_folder, make_private
 from resolute.server.http_protocol import BoundedProtocol
 from resolute.server.logbook import Logbook, keep_log
 from resolute.serving.router.process import RouterProcess
@@ -108,6 +109,7 @@ class Master:
     def serve(self) -> int:
         logbook = Logbook()
         with _only_one(self._home), contextlib.ExitStack() as closing:
+            make_private(self._home)
             keep_log(logbook, self._home)
             listener = _listen(self._options.host, self._options.port)
             closing.callback(listener.close)
@@ -261,18 +263,6 @@ def _ask_all_to_leave(platform: Platform) -> None:
 
 
 # ----------------------------------------------------------------------------------------------------------- start
-
-
-def home_folder(given: Path | None = None) -> Path:
-    """`given`, else `RESOLUTE_HOME`, else `~/.resolute`; created when missing."""
-    home = (given or Path(os.environ.get("RESOLUTE_HOME") or "~/.resolute")).expanduser().resolve()
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInput(
-            f"The home folder {home} cannot be created: {error.strerror}. Choose another with --home."
-        ) from error
-    return home
 
 
 def _allow_many_files() -> None:

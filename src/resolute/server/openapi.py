@@ -5,15 +5,9 @@ import sys
 from pathlib import Path
 from typing import Any, cast
 
-from fastapi.openapi.utils import get_openapi
-from pydantic.json_schema import models_json_schema
-
 from resolute.engine.platform import MasterConfig, Platform
 from resolute.server.app import create_app
-from resolute.spec.wire import metrics, trials
-
-# Parsed by hand on the hot path, so the framework does not know them.
-_EXTRA = (metrics.ReportTrialMetricsRequest, metrics.ReportMetricsBatchRequest, trials.ReportTrialProgressRequest)
+from resolute.server.schema import schema_of
 
 
 def document() -> dict[str, Any]:
@@ -23,14 +17,7 @@ def document() -> dict[str, Any]:
     platform = Platform(
         store=nothing, runner=nothing, logs=nothing, blobs=nothing, clock=lambda: nothing, config=config
     )
-    app = create_app(platform)
-    found = get_openapi(title=app.title, version=app.version, routes=app.routes)
-    _, extra = models_json_schema(
-        [(model, "validation") for model in _EXTRA], ref_template="#/components/schemas/{model}"
-    )
-    for name, schema in extra["$defs"].items():
-        found["components"]["schemas"].setdefault(name, schema)
-    return found
+    return schema_of(create_app(platform))
 
 
 if __name__ == "__main__":

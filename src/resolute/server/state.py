@@ -11,6 +11,7 @@ from starlette.requests import HTTPConnection
 from resolute.engine.allocations import AllGather
 from resolute.server.auth import Tokens
 from resolute.server.dataset_reader import DatasetReader
+from resolute.server.health import HealthCheck
 from resolute.server.logbook import Logbook
 from resolute.server.logins import Logins
 from resolute.server.watch import Watches
@@ -22,6 +23,7 @@ class ServerState:
     watches: Watches
     logbook: Logbook
     started_at: datetime
+    health: HealthCheck
     master_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     gatherings: AllGather = field(default_factory=AllGather)
     datasets: DatasetReader = field(default_factory=DatasetReader)

@@ -4,7 +4,6 @@ The same files always give the same bytes, so that an unchanged directory is sto
 """
 
 import base64
-import binascii
 import gzip
 import io
 import tarfile
@@ -62,5 +61,5 @@ def _add(tar: tarfile.TarFile, file: File) -> None:
 def _decoded(file: File) -> bytes:
     try:
         return base64.b64decode(file.content, validate=True)
-    except binascii.Error as error:
+    except ValueError as error:
         raise InvalidInput(f"The content of {file.path[:200]!r} is not base64: {error}. Upload it again.") from error

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from resolute.spec.limits import MAX_NODES
 from resolute.spec.problem import Path, Problem
 
 MAX_TEXT = 1_000_000
-MAX_NODES = 200_000
 MAX_DEPTH = 100
 _TAG = "tag:yaml.org,2002:"
 
@@ -48,6 +49,8 @@ def read_document(text: str) -> Document:
         document.problems.append(Problem((), _syntax_sentence(error, text, document.syntax_line)))
     except (YAMLError, ValueError) as error:
         document.problems.append(Problem((), f"is not YAML: {str(error).splitlines()[0]}"))
+    except _TooMany:
+        document.problems.append(Problem((), f"has more than {MAX_NODES:,} keys and values, which is the limit"))
     except (RecursionError, _TooMuch):
         document.problems.append(Problem((), f"is nested or repeated too deeply; {MAX_DEPTH} levels are the limit"))
     return document
@@ -55,6 +58,22 @@ def read_document(text: str) -> Document:
 
 class _TooMuch(Exception):
     """The document is larger once written out than anything a person would mean."""
+
+
+class _TooMany(Exception):
+    """The document has more parts than are read in a moment."""
+
+
+class _BoundedComposer(Composer):  # type: ignore[misc, unused-ignore]
+    """Stops while it reads: the text was small enough, but small parts take as long as large ones."""
+
+    _left = MAX_NODES
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            raise _TooMany
+        return super().compose_node(parent, index)
 
 
 def _check_brackets(text: str) -> None:
@@ -69,6 +88,7 @@ def _check_brackets(text: str) -> None:
 
 def _compose(text: str) -> Node | None:
     yaml = YAML(typ="safe", pure=True)
+    yaml.Composer = _BoundedComposer
     yaml.composer.warn_double_anchors = False
     node: Node | None = yaml.compose(text)
     return node

@@ -14,6 +14,7 @@ from resolute.spec import advice, searcher, storage
 from resolute.spec.environment import BindMount, Environment, Pbs, Slurm
 from resolute.spec.hyperparameters import Categorical, Const, Hyperparameters
 from resolute.spec.length import Length, is_length
+from resolute.spec.limits import MAX_LABELS, MAX_TRIALS
 from resolute.spec.merge import merge_configs
 from resolute.spec.policy import (
     Integrations,
@@ -48,7 +49,7 @@ class ClusterDefaults:
 class ExperimentConfig(Section):
     name: Text
     description: str | None = None
-    labels: list[str] = Field(default_factory=list)
+    labels: Annotated[list[str], Field(max_length=MAX_LABELS)] = Field(default_factory=list)
     workspace: str = ""
     project: str = ""
     entrypoint: Annotated[Annotated[Text, AsPlain] | Annotated[list[str], AsList], PlainOrList] | None = None
@@ -92,6 +93,8 @@ class ExperimentConfig(Section):
         words = [entrypoint] if isinstance(entrypoint, str) else entrypoint
         if words is not None and not (words and words[0].strip()):
             raise fault("is empty; write a command such as `python3 train.py`, or module:Class")
+        if any("\0" in word for word in words or ()):
+            raise fault("has a NUL byte (\\0), which no command line can carry; take it out")
         return entrypoint
 
 
@@ -188,10 +191,16 @@ def _contradictions(raw: dict[str, Any]) -> Iterator[Problem]:
         )
     if not isinstance(search, Grid):
         return
-    for path, leaf in space.leaves():
-        if not isinstance(leaf, Const | Categorical) and leaf.count is None:
-            message = "is missing; a grid needs to know how many points to try"
-            yield Problem(("hyperparameters", *path, "count"), message, points_at_parent=True)
+    uncounted = [
+        path for path, leaf in space.leaves() if not isinstance(leaf, Const | Categorical) and leaf.count is None
+    ]
+    for path in uncounted:
+        message = "is missing; a grid needs to know how many points to try"
+        yield Problem(("hyperparameters", *path, "count"), message, points_at_parent=True)
+    points = space.points
+    if not uncounted and points is not None and points > MAX_TRIALS:
+        message = f"make a grid of {points:,} points; at most {MAX_TRIALS:,} are possible, so lower some count"
+        yield Problem(("hyperparameters",), message)
 
 
 def _hints() -> Hints:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from resolute.spec.environment import Device
-from resolute.spec.section import Count, Number, Section, fault
+from resolute.spec.section import Number, Section, Slots, fault
 
 _SIZE = re.compile(r"(\d*\.?\d+) ?(?:([kmgtp])(i?b)?|b)?", re.IGNORECASE)
 _EXPONENTS = " kmgtp"
@@ -35,14 +35,14 @@ class _Shared(Section):
 
 
 class Resources(_Shared):
-    slots_per_trial: Count = 1
-    slots: Count | None = None
-    max_slots: Count | None = None
+    slots_per_trial: Slots = 1
+    slots: Slots | None = None
+    max_slots: Slots | None = None
     native_parallel: bool = False
     is_single_node: bool | None = None
 
 
 class TaskResources(_Shared):
-    slots: Count = 1
+    slots: Slots = 1
     is_single_node: bool | None = None
-    max_slots: Count | None = None
+    max_slots: Slots | None = None

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 from pydantic import Discriminator, Field, Tag, field_validator, model_serializer, model_validator
 
 from resolute.spec.length import Length, LengthOrUnits
+from resolute.spec.limits import MAX_RUNGS
 from resolute.spec.section import (
     AsList,
     AsMap,
@@ -19,8 +20,10 @@ from resolute.spec.section import (
     PlainOrList,
     PlainOrMap,
     Positive,
+    Rungs,
     Section,
     Text,
+    Trials,
     fault,
 )
 
@@ -118,7 +121,7 @@ class Single(SearcherBase):
 
 class Random(SearcherBase):
     name: Literal["random"]
-    max_trials: Positive
+    max_trials: Trials
     max_concurrent_trials: Count = 16
 
 
@@ -145,7 +148,7 @@ class Patience(Section):
 class _Halving(SearcherBase):
     """What the halving family shares. `stop_once` false: trials wait at a rung and the best are promoted."""
 
-    max_trials: Positive
+    max_trials: Trials
     divisor: Number = 4
     max_concurrent_trials: Count = 16
     stop_once: bool = False
@@ -178,15 +181,15 @@ class _Halving(SearcherBase):
 
 class AsyncHalving(_Halving):
     name: Literal["async_halving"]
-    num_rungs: Positive
+    num_rungs: Rungs
 
 
 class _Adaptive(_Halving):
     """Several brackets of halving at once, from patient to strict."""
 
     mode: Literal["aggressive", "standard", "conservative"] = "standard"
-    max_rungs: Positive = 5
-    bracket_rungs: list[Positive] = Field(default_factory=list)
+    max_rungs: Rungs = 5
+    bracket_rungs: list[Rungs] = Field(default_factory=list, max_length=MAX_RUNGS)
 
 
 class AdaptiveAsha(_Adaptive):
@@ -206,7 +209,7 @@ class Tpe(SearcherBase):
     """Our own: whole trials, each chosen by a model of those before it."""
 
     name: Literal["tpe"]
-    max_trials: Positive
+    max_trials: Trials
     max_concurrent_trials: Count = 16
     startup_trials: Positive = 10
 
@@ -222,8 +225,8 @@ class ExploreFunction(Section):
 
 class Pbt(SearcherBase):
     name: Literal["pbt"]
-    population_size: Positive
-    num_rounds: Positive
+    population_size: Trials
+    num_rounds: Trials
     length_per_round: LengthOrUnits
     replace_function: ReplaceFunction = Field(default_factory=ReplaceFunction)
     explore_function: ExploreFunction = Field(default_factory=ExploreFunction)
@@ -254,7 +257,7 @@ class Custom(SearcherBase):
     entrypoint: Annotated[str, Field(pattern=ENTRYPOINT)] | None = None
     config: dict[str, Any] = Field(default_factory=dict)
     unit: Literal["batches", "records", "epochs"] | None = None
-    max_trials: Positive | None = None
+    max_trials: Trials | None = None
     max_concurrent_trials: Count = 16
 
 

@@ -7,6 +7,7 @@ pydantic found into sentences is `problem.py`'s work, not done here.
 from typing import Annotated, Any
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -18,6 +19,8 @@ from pydantic import (
     model_validator,
 )
 from pydantic_core import PydanticCustomError
+
+from resolute.spec.limits import MAX_RUNGS, MAX_SLOTS, MAX_TRIALS
 
 
 class Section(BaseModel):
@@ -81,6 +84,17 @@ _LARGEST = 2**63 - 1  # what databases and other languages can hold
 Whole = Annotated[int, BeforeValidator(_whole), Field(ge=-_LARGEST, le=_LARGEST)]
 Count = Annotated[int, BeforeValidator(_whole), Field(ge=0, le=_LARGEST)]
 Positive = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=_LARGEST)]
+Trials = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=MAX_TRIALS)]
+Rungs = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=MAX_RUNGS)]
+Slots = Annotated[int, BeforeValidator(_whole), Field(ge=0, le=MAX_SLOTS)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
-Text = Annotated[str, Field(min_length=1)]
+
+
+def _without_nul(value: str) -> str:
+    if "\0" in value:
+        raise fault("has a NUL byte (\\0), which no command line or file name can carry; take it out")
+    return value
+
+
+Text = Annotated[str, Field(min_length=1), AfterValidator(_without_nul)]
 OneOrMore = BeforeValidator(_listed)

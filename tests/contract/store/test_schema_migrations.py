@@ -67,3 +67,13 @@ def _config(connection: object) -> Config:
     config.set_main_option("script_location", str(MIGRATIONS))
     config.attributes["connection"] = connection
     return config
+
+
+def test_a_database_of_another_program_is_refused_with_a_sentence(empty_database: str) -> None:
+    engine = create_engine(empty_database.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE users (id INTEGER)"))
+    engine.dispose()
+
+    with pytest.raises(Unavailable, match=r"has tables \(users, ...\) but no schema number"):
+        open_store(empty_database)

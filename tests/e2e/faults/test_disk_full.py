@@ -45,11 +45,15 @@ def test_a_full_disk_is_told_and_survived(small_disk: Path, make_master) -> None
     filler = small_disk / "filler"
     _fill(filler)
     refused = _create_while_full(master)
+    _until(lambda: httpx.get(f"{master.url}/health", timeout=30).status_code == 503)
+    sick = httpx.get(f"{master.url}/health", timeout=30).json()
     filler.unlink()
     state = master.wait(experiment)
 
     assert refused.status_code == 503, refused.text
     assert "space" in refused.text
+    assert "full" in sick["message"]
+    _until(lambda: httpx.get(f"{master.url}/health", timeout=30).status_code == 200)
     assert state == "STATE_COMPLETED"
     [trial] = master.trials(experiment)
     assert trial["totalBatchesProcessed"] == 150

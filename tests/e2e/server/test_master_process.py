@@ -155,3 +155,20 @@ def test_the_initial_password_is_for_everybody_without_one(start: Start) -> None
 
     for name in ("admin", "determined", "nopw"):
         second.login(name, "Correct1Horse")
+
+
+def test_nobody_else_may_look_into_the_home(start: Start, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o755)
+    (home / "master.log").touch(mode=0o644)
+
+    master = start()
+    master.call("GET", "/api/v1/experiments")
+
+    assert _rights(home) == 0o700
+    for name in ("master.log", "resolute.sqlite3", "resolute.sqlite3-wal"):
+        assert _rights(home / name) == 0o600, name
+
+
+def _rights(path: Path) -> int:
+    return path.stat().st_mode & 0o777

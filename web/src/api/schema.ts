@@ -704,6 +704,7 @@ export interface components {
         };
         Health: {
             database: string;
+            message: string;
             status: string;
         };
         HTTPValidationError: {

@@ -9,7 +9,7 @@ from fastapi import Query, Request
 from fastapi.responses import StreamingResponse
 
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
-from resolute.domain.errors import CheckpointDamaged, IllegalTransition, NotFound
+from resolute.domain.errors import CheckpointDamaged, IllegalTransition, InvalidInput, NotFound
 from resolute.domain.retention import RetentionPolicy
 from resolute.engine import collection
 from resolute.engine.platform import Platform
@@ -195,7 +195,7 @@ def _reported(platform: Platform, caller: Principal, body: wire.ReportCheckpoint
     steps = body.metadata.get("steps_completed", 0)
     return Checkpoint(
         uuid=body.uuid,
-        state=CheckpointState(str(body.state).removeprefix("STATE_")),
+        state=_reported_state(body.state),
         report_time=body.report_time or platform.clock(),
         resources=body.resources,
         metadata=body.metadata,
@@ -270,3 +270,9 @@ def preview_gc(
     with platform.store.read() as tx:
         metric = tx.experiments.get(experiment_id).searcher_metric
     return wire.PreviewGcResponse(checkpoints=[previewed(view) for view in doomed], metric_name=metric)
+
+
+def _reported_state(state: enums.CheckpointState) -> CheckpointState:
+    if state is enums.CheckpointState.UNSPECIFIED:
+        raise InvalidInput(f"state: {state} is none that a checkpoint can have. Report STATE_COMPLETED.")
+    return CheckpointState(str(state).removeprefix("STATE_"))

@@ -1,7 +1,6 @@
 """Dataset versions: registered by their manifest, looked into, linked to experiments. Named `{name}/{version}`."""
 
 import base64
-import binascii
 import mimetypes
 from collections.abc import Sequence
 from itertools import islice
@@ -158,7 +157,7 @@ def post_dataset(body: wire.PostDatasetRequest, platform: PlatformOf, caller: Ca
 def _decoded(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
-    except binascii.Error as problem:
+    except ValueError as problem:
         raise InvalidInput(f"manifest: it is not base64: {problem}. Send base64 of gzip of JSON lines.") from problem
 
 

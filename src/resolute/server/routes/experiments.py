@@ -4,7 +4,7 @@ import base64
 import json
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Query, Request
 
 from resolute.domain.errors import Forbidden, NotFound
 from resolute.domain.metric import VALIDATION
@@ -19,6 +19,7 @@ from resolute.engine.ports import ExperimentQuery, TrialQuery
 from resolute.search.simulate import simulate
 from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.paging import Order, Paging, is_descending, pagination
+from resolute.server.preview import patience, require_small
 from resolute.server.resource import Resource
 from resolute.server.shapes.cluster import job_summary
 from resolute.server.shapes.experiments import experiment_message, unsaved_summary
@@ -26,6 +27,7 @@ from resolute.server.shapes.states import experiment_states, trial_states
 from resolute.server.uploads import pack_files
 from resolute.server.views import show_experiment, show_trials
 from resolute.spec.experiment import ClusterDefaults, parse_experiment
+from resolute.spec.secrets import masked
 from resolute.spec.wire import enums
 from resolute.spec.wire import experiments as wire
 from resolute.spec.wire import trials as wire_trials
@@ -74,7 +76,7 @@ def create_experiment(
     created = submit(platform, caller, body)
     return wire.CreateExperimentResponse(
         experiment=_created_message(platform, caller, created),
-        config=created.config,
+        config=masked(created.config),
         warnings=[enums.LaunchWarning.CURRENT_SLOTS_EXCEEDED] if created.exceeds_slots else [],
         messages=list(created.warnings),
     )
@@ -118,10 +120,13 @@ def continue_experiment(body: wire.ContinueExperimentRequest, platform: Platform
 
 
 @router.post("/api/v1/preview-hp-search", operation_id="PreviewHPSearch")
-def preview_hp_search(body: wire.PreviewHPSearchRequest, platform: PlatformOf) -> wire.PreviewHPSearchResponse:
+def preview_hp_search(
+    body: wire.PreviewHPSearchRequest, platform: PlatformOf, request: Request
+) -> wire.PreviewHPSearchResponse:
     """How many trials a search would train, and how far, from a simulation."""
     defaults = ClusterDefaults(checkpoint_storage=platform.config.checkpoint_storage, max_slots=total_slots(platform))
     parsed = parse_experiment(json.dumps(body.config), defaults=defaults, seed=body.seed, name="preview")
+    require_small(parsed.config)
     resources = parsed.resolved.get("resources") or {}
     per_trial = max(int(resources.get("slots_per_trial") or 0), 1)
     simulation = simulate(
@@ -130,10 +135,11 @@ def preview_hp_search(body: wire.PreviewHPSearchRequest, platform: PlatformOf) -
         body.seed,
         slots=max(defaults.max_slots or 0, per_trial),
         slots_per_trial=per_trial,
+        check=patience(request),
     )
     return wire.PreviewHPSearchResponse(
         summary=wire.SearchSummary(
-            config=body.config,
+            config=masked(body.config),
             trials=[wire.TrialSummary.model_validate(trial) for trial in simulation.preview()],
         )
     )

@@ -143,6 +143,8 @@ def post_task_logs(body: wire.PostTaskLogsRequest, platform: PlatformOf, caller:
 @router.post("/task-logs", operation_id="PostTaskLogsArray")
 def post_task_logs_array(body: Annotated[Any, Body()], platform: PlatformOf, caller: Caller) -> Empty:
     """As above, from the shipper of scripts that run outside the platform: a bare list."""
+    if not isinstance(body, list) and body:
+        raise InvalidInput(f"Send a list of {{task_id, timestamp, log}}, not {body!r:.80}.")
     try:
         logs = [wire.PostedLog.model_validate(each) for each in body or ()]
     except ValidationError as error:

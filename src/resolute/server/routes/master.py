@@ -3,15 +3,17 @@
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import Query
-from fastapi.responses import StreamingResponse
+from fastapi import Query, Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
 
 from resolute.engine.accounts import require_admin
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.logbook import LogbookLine
 from resolute.server.resource import Resource
+from resolute.server.schema import schema_of
 from resolute.server.state import ServerState, StateOf
 from resolute.server.streams import stream
+from resolute.spec.secrets import masked_storage
 from resolute.spec.wire import cluster as wire
 from resolute.spec.wire.base import Empty, to_rfc3339
 from resolute.spec.wire.cluster import API_VERSION
@@ -33,11 +35,20 @@ def info(platform: PlatformOf, state: StateOf) -> wire.Info:
     )
 
 
+@router.get("/openapi.json", include_in_schema=False)
+def openapi(request: Request) -> JSONResponse:
+    """This API, described for programs."""
+    return JSONResponse(schema_of(request.app))
+
+
 @router.get("/health", operation_id="health")
-def health(platform: PlatformOf) -> wire.Health:
-    with platform.store.read() as tx:
-        tx.settings.get("health")
-    return wire.Health()
+def health(state: StateOf, response: Response) -> wire.Health:
+    """503 while the database cannot be written or the disk is full; `message` then says which."""
+    problem = state.health.problem()
+    if not problem:
+        return wire.Health()
+    response.status_code = 503
+    return wire.Health(status="down", database="down", message=problem)
 
 
 @router.get("/api/v1/master")
@@ -66,7 +77,7 @@ def get_master_config(platform: PlatformOf) -> wire.GetMasterConfigResponse:
             "home": str(config.home),
             "url": config.url,
             "cluster_name": config.cluster_name,
-            "checkpoint_storage": {k: v for k, v in config.checkpoint_storage.items() if "secret" not in k},
+            "checkpoint_storage": masked_storage(config.checkpoint_storage),
             "resource_manager": {
                 "type": "agent",
                 "scheduler": {

@@ -21,6 +21,8 @@ from resolute.spec.wire import experiments as wire
 router = Resource(tags=["experiments"])
 
 Row = tuple[ExperimentSummary, dict[str, Any]]
+_MAX_DEPTH = 50
+"""Of groups inside groups: tables make three, and each level is one call deep."""
 _STATISTICS = ("last", "max", "mean", "min")
 
 
@@ -92,11 +94,26 @@ def _filter(text: str) -> Any:
         return lambda columns: True
     try:
         tree = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInput(f"filter: not JSON: {error}.") from error
-    group = tree.get("filterGroup", tree) if isinstance(tree, dict) else {}
-    show_archived = bool(tree.get("showArchived", True)) if isinstance(tree, dict) else True
+    group = tree.get("filterGroup", tree) if isinstance(tree, dict) else tree
+    _check_filter(group, 0)
+    show_archived = bool(tree.get("showArchived", True))
     return lambda columns: (show_archived or not columns["archived"]) and _holds(group, columns)
+
+
+def _check_filter(node: Any, depth: int) -> None:
+    """Raises InvalidInput for what is no tree of groups and fields, or is nested beyond what a table can send."""
+    if not isinstance(node, dict) or not isinstance(node.get("children") or [], list):
+        raise InvalidInput(
+            f"filter: {node!r:.80} is neither a group nor a field. Send {{kind, children}} or {{columnName}}."
+        )
+    if not isinstance(node.get("columnName", ""), str):
+        raise InvalidInput(f"filter: columnName {node['columnName']!r:.80} is not text. Name a column.")
+    if depth > _MAX_DEPTH:
+        raise InvalidInput(f"filter: groups are nested more than {_MAX_DEPTH} deep. Flatten them.")
+    for child in node.get("children") or []:
+        _check_filter(child, depth + 1)
 
 
 def _holds(node: dict[str, Any], columns: dict[str, Any]) -> bool:
@@ -134,7 +151,7 @@ def _compare(actual: Any, operator: str, wanted: Any) -> bool:
 def _comparable(value: Any) -> Any:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return value
 
 

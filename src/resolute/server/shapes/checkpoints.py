@@ -2,6 +2,7 @@
 
 from resolute.domain.checkpoint import Checkpoint
 from resolute.engine.ports import CheckpointView
+from resolute.spec.secrets import without_storage_keys
 from resolute.spec.wire import checkpoints as wire
 from resolute.spec.wire.base import json_safe
 from resolute.spec.wire.enums import CheckpointState
@@ -22,7 +23,7 @@ def checkpoint_message(view: CheckpointView) -> wire.Checkpoint:
         training=wire.CheckpointTrainingMetadata(
             trial_id=checkpoint.trial_id,
             experiment_id=checkpoint.experiment_id,
-            experiment_config=view.experiment_config,
+            experiment_config=None if view.experiment_config is None else without_storage_keys(view.experiment_config),
             hparams=view.hparams,
             training_metrics=Metrics(avg_metrics=json_safe(view.training_metrics)),
             validation_metrics=Metrics(avg_metrics=json_safe(view.validation_metrics)),

@@ -6,6 +6,7 @@ from resolute.domain.experiment import Experiment
 from resolute.domain.user import Project, User, Workspace
 from resolute.engine.ports import ExperimentSummary
 from resolute.server.shapes.states import experiment_state
+from resolute.spec.secrets import masked, masked_text
 from resolute.spec.wire import experiments as wire
 
 
@@ -44,8 +45,8 @@ def experiment_message(
         workspace_id=summary.workspace_id,
         workspace_name=summary.workspace_name,
         parent_archived=summary.is_parent_archived,
-        config=experiment.config,
-        original_config=experiment.original_config,
+        config=masked(experiment.config),
+        original_config=masked_text(experiment.original_config, experiment.config),
         checkpoint_size=summary.checkpoint_size,
         checkpoint_count=summary.checkpoint_count,
         best_trial_id=summary.best_trial_id,

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from resolute.domain.user import Project, Template, User, Workspace
+from resolute.spec.secrets import masked, masked_storage
 from resolute.spec.wire import workspaces as wire
 
 
@@ -18,7 +19,7 @@ def workspace_message(workspace: Workspace, owner: User, counts: tuple[int, int]
         num_projects=projects,
         num_experiments=experiments,
         pinned=workspace.is_pinned,
-        checkpoint_storage_config=workspace.checkpoint_storage,
+        checkpoint_storage_config=masked_storage(workspace.checkpoint_storage),
     )
 
 
@@ -46,4 +47,4 @@ def project_message(
 
 
 def template_message(template: Template) -> wire.Template:
-    return wire.Template(name=template.name, config=template.config, workspace_id=template.workspace_id)
+    return wire.Template(name=template.name, config=masked(template.config), workspace_id=template.workspace_id)

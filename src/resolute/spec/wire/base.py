@@ -5,6 +5,7 @@ because the clients we honour expect exactly that.
 """
 
 import math
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -36,8 +37,26 @@ class Request(Wire):
     @classmethod
     def _forget_nulls(cls, message: Any) -> Any:
         if isinstance(message, dict):
+            _require_unicode(message)
             return {key: value for key, value in message.items() if value is not None}
         return message
+
+
+def _require_unicode(value: Any) -> None:
+    """JSON may carry half of a surrogate pair (`"\\ud800"`), which can be neither stored nor sent back."""
+    if isinstance(value, str):
+        if not value.isascii() and _SURROGATE.search(value):
+            raise ValueError("a text has half of a surrogate pair; send valid Unicode")
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            _require_unicode(key)
+            _require_unicode(each)
+    elif isinstance(value, list):
+        for each in value:
+            _require_unicode(each)
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Empty(Wire):

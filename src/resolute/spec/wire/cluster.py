@@ -31,6 +31,7 @@ class Info(Wire):
 class Health(Wire):
     status: str = "up"
     database: str = "up"
+    message: str = ""
 
 
 class SSOProvider(Wire):

@@ -20,6 +20,12 @@ def translated(place: str) -> Iterator[None]:
         yield
     except TimeoutError as error:
         raise Unavailable(f"The database {place} has no connection free: too many readers at once. Retry.") from error
+    except OverflowError as error:
+        raise InvalidInput(
+            f"A number is too large: the database {place} holds whole numbers of 64 bits. Send a smaller one."
+        ) from error
+    except UnicodeEncodeError as error:
+        raise InvalidInput(f"A text cannot be stored: {error}. Send valid Unicode, without lone surrogates.") from error
     except (DBAPIError, sqlite3.Error) as error:
         replacement = _domain_error(error, place)
         if replacement is None:

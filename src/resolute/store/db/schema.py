@@ -26,6 +26,7 @@ def prepare(writer: Writer, place: str) -> None:
         if revision == HEAD:
             return
         if revision is None:
+            _refuse_strangers(connection, place)
             _create(connection)
             return
         _upgrade(connection, revision, place)
@@ -36,6 +37,16 @@ def _revision(connection: Connection) -> str | None:
         return None
     revision: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
     return revision
+
+
+def _refuse_strangers(connection: Connection, place: str) -> None:
+    """Tables that Resolute made always come with its schema's number."""
+    taken = sorted(set(inspect(connection).get_table_names()) & set(tables.metadata.tables))
+    if taken:
+        raise Unavailable(
+            f"The database {place} has tables ({', '.join(taken[:3])}, ...) but no schema number (alembic_version): it "
+            "belongs to another program, or was restored in part. Restore all of it, or point --db at another database."
+        )
 
 
 def _create(connection: Connection) -> None:

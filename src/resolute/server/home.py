@@ -1,0 +1,51 @@
+"""The home folder: where it is, and that nobody but its owner may look into it."""
+
+import contextlib
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from resolute.domain.errors import InvalidInput
+
+log = logging.getLogger(__name__)
+
+_PRIVATE = ("resolute.sqlite3", "resolute.sqlite3-wal", "resolute.sqlite3-shm", "master.log")
+"""Files with passwords' hashes, keys and configurations: private even if somebody opens the folder again."""
+
+
+def home_folder(given: Path | None = None) -> Path:
+    """`given`, else `RESOLUTE_HOME`, else `~/.resolute`; created when missing."""
+    home = (given or Path(os.environ.get("RESOLUTE_HOME") or "~/.resolute")).expanduser().resolve()
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise InvalidInput(
+            f"The home folder {home} cannot be created: {error.strerror}. Choose another with --home."
+        ) from error
+    return home
+
+
+def make_private(home: Path) -> None:
+    """Only the owner may enter the folder, and read its database and logs. Trials run as the same user."""
+    for name in _PRIVATE[:1] + _PRIVATE[-1:]:
+        # SQLite gives the files beside a database the database's own rights.
+        with contextlib.suppress(OSError):
+            os.close(os.open(home / name, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    for path, rights in _wanted(home):
+        try:
+            path.chmod(rights)
+        except OSError as error:
+            log.warning("Others may read %s: its rights cannot be changed (%s).", path, error.strerror)
+
+
+def _wanted(home: Path) -> Iterator[tuple[Path, int]]:
+    yield home, 0o700
+    for name in _PRIVATE:
+        if (home / name).is_file():
+            yield home / name, 0o600
+    for path in home.glob("master.log.*"):
+        yield path, 0o600
+    logs = home / "logs"
+    if logs.is_dir():
+        yield logs, 0o700
