@@ -3,6 +3,7 @@
 import http.server
 import json
 import threading
+import urllib.parse
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -258,7 +259,7 @@ def test_requests_go_through_the_master_as_they_are(serve: Serve, behind: list[d
     assert answer.headers["x-resolute-revision"] == "1"
     assert behind[0]["path"] == "/serving/echo/v2/models/echo/infer?x=1"
     assert behind[0]["content-type"] == "application/octet-stream"
-    assert behind[0]["x-resolute-forwarded"] == "from-the-master"
+    assert behind[0]["x-resolute-forwarded"].startswith("1.")
     assert "authorization" not in behind[0]
     assert "cookie" not in behind[0]
 
@@ -284,6 +285,86 @@ def test_the_master_asks_for_a_token_or_the_key_unless_it_is_public(serve: Serve
         201,
         404,
     ]
+
+
+def post_as_it_is(serve: Serve, raw: str) -> int:
+    """The status of an anonymous request whose path no client has tidied."""
+    statuses: list[int] = []
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": urllib.parse.unquote(raw),
+        "raw_path": raw.encode(),
+        "root_path": "",
+        "query_string": b"",
+        "headers": [(b"host", b"127.0.0.1:8080")],
+        "client": ("127.0.0.1", 5),
+        "server": ("127.0.0.1", 8080),
+        "state": {},
+    }
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    portal = serve.api.client.portal
+    portal.call(serve.api.client.app, scope, receive, send)
+    return statuses[0]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "open/../echo/v1",
+        "open/x/../../echo/v1",
+        "open/../../serving/echo/v1",
+        "open/%2e%2e/echo/v1",
+        "open/.%2E/echo/v1",
+        "open%2f..%2fecho/v1",
+        "open/..%5cecho/v1",
+        "open//v1",
+        "op%65n/v1",
+    ],
+)
+def test_a_public_deployment_is_no_way_to_another(serve: Serve, behind: list[dict[str, Any]], path: str) -> None:
+    serve.create()
+    serve.create("open", public=True)
+    serve.settle()
+
+    status = post_as_it_is(serve, f"/serving/{path}")
+
+    assert status == 400
+    assert not behind
+
+
+def test_a_name_in_two_namespaces_means_one_deployment(serve: Serve, behind: list[dict[str, Any]]) -> None:
+    serve.create()
+    serve.create(namespace="other", public=True)
+    serve.settle()
+
+    answer = serve.api.client.post("/serving/echo/v1", json={})
+
+    assert answer.status_code == 401
+    assert not behind
+
+
+@pytest.mark.parametrize(
+    "path", ["metrics", "v2/repository/index", "v2/repository/models/open/unload", "v2/%72epository"]
+)
+def test_callers_cannot_load_unload_or_count(serve: Serve, behind: list[dict[str, Any]], path: str) -> None:
+    serve.create("open", public=True)
+    serve.settle("open")
+
+    answer = serve.api.client.post(f"/serving/open/{path}", json={})
+
+    assert answer.status_code == 404
+    assert not behind
 
 
 def test_a_router_that_is_away_is_told_as_such(serve: Serve) -> None:
