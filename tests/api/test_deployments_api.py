@@ -15,6 +15,7 @@ from resolute.cli.main import run
 from resolute.client.client import Client
 from resolute.domain.errors import IllegalTransition, InvalidInput
 from resolute.engine.allocations import mark_ready, set_proxy_address
+from resolute.engine.fencing import allocation_token, secret_of
 from resolute.engine.rollouts import Rollouts
 from resolute.serving.router.fake import FakeRouter
 
@@ -376,6 +377,54 @@ def test_a_router_that_is_away_is_told_as_such(serve: Serve) -> None:
 
     assert "not up yet" in before
     assert "The router does not answer" in after
+
+
+# ------------------------------------------------------------------------------------ where a replica listens
+
+
+def own_headers(serve: Serve, allocation_id: str) -> dict[str, str]:
+    with serve.api.platform.store.read() as tx:
+        token = allocation_token(secret_of(tx), allocation_id)
+    return {"Grpc-Metadata-x-allocation-token": f"Bearer {token}"}
+
+
+def test_no_user_may_say_where_a_replica_listens(serve: Serve) -> None:
+    serve.create()
+    replica = serve.settle()["revisions"][0]["replicas"][0]
+    path = f"/api/v1/allocations/{replica['allocationId']}/proxy_address"
+
+    refused = serve.api.refusal("POST", path, {"proxyAddress": "127.0.0.1:5000"}, expect=403)
+
+    assert "may say where it listens" in refused
+    assert serve.settle()["revisions"][0]["replicas"][0]["address"] == "127.0.0.1:4000"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "localhost",
+        "x",
+        "127.0.0.1:0",
+        "127.0.0.1:99999",
+        "127.0.0.1:80\r\nX: y",
+        "169.254.169.254:80",
+        "10.9.8.7:80",
+        "a b:80",
+        "::1:80",
+        "127.0.0.1:٨٠",
+    ],
+)
+def test_a_replica_listens_where_it_was_started(serve: Serve, address: str) -> None:
+    serve.create()
+    replica = serve.settle()["revisions"][0]["replicas"][0]["allocationId"]
+    path = f"/api/v1/allocations/{replica}/proxy_address"
+
+    bad = serve.api.client.post(path, json={"proxyAddress": address}, headers=own_headers(serve, replica))
+    good = serve.api.client.post(path, json={"proxyAddress": "[::1]:5000"}, headers=own_headers(serve, replica))
+
+    assert (bad.status_code, good.status_code) == (400, 200)
+    assert serve.settle()["revisions"][0]["replicas"][0]["address"] == "[::1]:5000"
 
 
 # ------------------------------------------------------------------------------------- Python and command line

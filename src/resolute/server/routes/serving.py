@@ -36,7 +36,7 @@ async def serve_deployment(name: str, path: str, request: Request, platform: Pla
 
 def _checked_path(request: Request, name: str) -> str:
     """The path as the router will get it. What is decided about `name` must hold for every later reader of it."""
-    raw = request.scope["raw_path"].partition(b"?")[0].decode("latin-1")
+    raw: str = request.scope["raw_path"].partition(b"?")[0].decode("latin-1")
     why = why_ambiguous(raw)
     if not why and not raw.startswith(f"/serving/{name}/"):
         why = "the deployment's name is escaped"

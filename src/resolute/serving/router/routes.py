@@ -2,16 +2,19 @@
 
 import asyncio
 import hmac
+import logging
 import secrets
 from collections.abc import Callable
 
 from resolute.domain.data_path import forward_proof, is_for_the_platform, why_ambiguous
+from resolute.domain.errors import InvalidInput
 from resolute.domain.routing import RoutedReplica, RouterCounts, RoutingTable
 from resolute.serving.router.deployed import Deployed
 from resolute.serving.router.front import Front, alive, refuse
 from resolute.serving.router.request import Request, named_in_path
 from resolute.serving.router.upstream import Replica
 
+_log = logging.getLogger("resolute.router")
 _IDLE_CLIENT_S = 120.0
 
 
@@ -55,7 +58,10 @@ class Routes:
         for routed in table.deployments:
             for revision in routed.revisions:
                 for each in revision.replicas:
-                    self._replicas[each.id] = _taken(known, each)
+                    try:
+                        self._replicas[each.id] = _taken(known, each)
+                    except InvalidInput as problem:
+                        _log.warning("Replica %s of %s is left out: %s", each.id, routed.name, problem)
         for replica in known.values():
             replica.close()
         self._leaving = [r for r in (*self._leaving, *known.values()) if r.in_flight]
@@ -124,6 +130,6 @@ class Routes:
 
 
 def _taken(known: dict[str, Replica], routed: RoutedReplica) -> Replica:
-    if routed.id in known:
+    if routed.id in known and known[routed.id].address == routed.address:
         return known.pop(routed.id)
     return Replica(routed.id, routed.address)
