@@ -3,6 +3,7 @@
 import http.server
 import json
 import threading
+import urllib.parse
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from resolute.cli.main import run
 from resolute.client.client import Client
 from resolute.domain.errors import IllegalTransition, InvalidInput
 from resolute.engine.allocations import mark_ready, set_proxy_address
+from resolute.engine.fencing import allocation_token, secret_of
 from resolute.engine.rollouts import Rollouts
 from resolute.serving.router.fake import FakeRouter
 
@@ -258,7 +260,7 @@ def test_requests_go_through_the_master_as_they_are(serve: Serve, behind: list[d
     assert answer.headers["x-resolute-revision"] == "1"
     assert behind[0]["path"] == "/serving/echo/v2/models/echo/infer?x=1"
     assert behind[0]["content-type"] == "application/octet-stream"
-    assert behind[0]["x-resolute-forwarded"] == "from-the-master"
+    assert behind[0]["x-resolute-forwarded"].startswith("1.")
     assert "authorization" not in behind[0]
     assert "cookie" not in behind[0]
 
@@ -286,6 +288,86 @@ def test_the_master_asks_for_a_token_or_the_key_unless_it_is_public(serve: Serve
     ]
 
 
+def post_as_it_is(serve: Serve, raw: str) -> int:
+    """The status of an anonymous request whose path no client has tidied."""
+    statuses: list[int] = []
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": urllib.parse.unquote(raw),
+        "raw_path": raw.encode(),
+        "root_path": "",
+        "query_string": b"",
+        "headers": [(b"host", b"127.0.0.1:8080")],
+        "client": ("127.0.0.1", 5),
+        "server": ("127.0.0.1", 8080),
+        "state": {},
+    }
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    portal = serve.api.client.portal
+    portal.call(serve.api.client.app, scope, receive, send)
+    return statuses[0]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "open/../echo/v1",
+        "open/x/../../echo/v1",
+        "open/../../serving/echo/v1",
+        "open/%2e%2e/echo/v1",
+        "open/.%2E/echo/v1",
+        "open%2f..%2fecho/v1",
+        "open/..%5cecho/v1",
+        "open//v1",
+        "op%65n/v1",
+    ],
+)
+def test_a_public_deployment_is_no_way_to_another(serve: Serve, behind: list[dict[str, Any]], path: str) -> None:
+    serve.create()
+    serve.create("open", public=True)
+    serve.settle()
+
+    status = post_as_it_is(serve, f"/serving/{path}")
+
+    assert status == 400
+    assert not behind
+
+
+def test_a_name_in_two_namespaces_means_one_deployment(serve: Serve, behind: list[dict[str, Any]]) -> None:
+    serve.create()
+    serve.create(namespace="other", public=True)
+    serve.settle()
+
+    answer = serve.api.client.post("/serving/echo/v1", json={})
+
+    assert answer.status_code == 401
+    assert not behind
+
+
+@pytest.mark.parametrize(
+    "path", ["metrics", "v2/repository/index", "v2/repository/models/open/unload", "v2/%72epository"]
+)
+def test_callers_cannot_load_unload_or_count(serve: Serve, behind: list[dict[str, Any]], path: str) -> None:
+    serve.create("open", public=True)
+    serve.settle("open")
+
+    answer = serve.api.client.post(f"/serving/open/{path}", json={})
+
+    assert answer.status_code == 404
+    assert not behind
+
+
 def test_a_router_that_is_away_is_told_as_such(serve: Serve) -> None:
     serve.create()
     before = serve.api.refusal("POST", "/serving/echo/v1", {}, expect=503)
@@ -295,6 +377,54 @@ def test_a_router_that_is_away_is_told_as_such(serve: Serve) -> None:
 
     assert "not up yet" in before
     assert "The router does not answer" in after
+
+
+# ------------------------------------------------------------------------------------ where a replica listens
+
+
+def own_headers(serve: Serve, allocation_id: str) -> dict[str, str]:
+    with serve.api.platform.store.read() as tx:
+        token = allocation_token(secret_of(tx), allocation_id)
+    return {"Grpc-Metadata-x-allocation-token": f"Bearer {token}"}
+
+
+def test_no_user_may_say_where_a_replica_listens(serve: Serve) -> None:
+    serve.create()
+    replica = serve.settle()["revisions"][0]["replicas"][0]
+    path = f"/api/v1/allocations/{replica['allocationId']}/proxy_address"
+
+    refused = serve.api.refusal("POST", path, {"proxyAddress": "127.0.0.1:5000"}, expect=403)
+
+    assert "may say where it listens" in refused
+    assert serve.settle()["revisions"][0]["replicas"][0]["address"] == "127.0.0.1:4000"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "localhost",
+        "x",
+        "127.0.0.1:0",
+        "127.0.0.1:99999",
+        "127.0.0.1:80\r\nX: y",
+        "169.254.169.254:80",
+        "10.9.8.7:80",
+        "a b:80",
+        "::1:80",
+        "127.0.0.1:٨٠",
+    ],
+)
+def test_a_replica_listens_where_it_was_started(serve: Serve, address: str) -> None:
+    serve.create()
+    replica = serve.settle()["revisions"][0]["replicas"][0]["allocationId"]
+    path = f"/api/v1/allocations/{replica}/proxy_address"
+
+    bad = serve.api.client.post(path, json={"proxyAddress": address}, headers=own_headers(serve, replica))
+    good = serve.api.client.post(path, json={"proxyAddress": "[::1]:5000"}, headers=own_headers(serve, replica))
+
+    assert (bad.status_code, good.status_code) == (400, 200)
+    assert serve.settle()["revisions"][0]["replicas"][0]["address"] == "[::1]:5000"
 
 
 # ------------------------------------------------------------------------------------- Python and command line

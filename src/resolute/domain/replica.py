@@ -1,8 +1,12 @@
 """A replica: one model server of a revision, over all the processes it has had. Pure."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from ipaddress import ip_address
+
+from resolute.domain.errors import InvalidInput
 
 
 class ReplicaState(StrEnum):
@@ -15,6 +19,8 @@ class ReplicaState(StrEnum):
     """Its process ended by itself; another one starts after a pause."""
     STOPPING = "STOPPING"
 
+
+LAST_PORT = 65535
 
 LEAVING: frozenset[ReplicaState] = frozenset({ReplicaState.DRAINING, ReplicaState.STOPPING})
 
@@ -42,3 +48,36 @@ class Replica:
     @property
     def is_ready(self) -> bool:
         return self.state is ReplicaState.READY
+
+
+def address_parts(address: str) -> tuple[str, int]:
+    """Host and port of `host:port`; an IPv6 host stands in brackets. Raises InvalidInput."""
+    host, _, port = address.rpartition(":")
+    is_bracketed = host.startswith("[") and host.endswith("]")
+    bare = host[1:-1] if is_bracketed else host
+    is_number = port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) <= LAST_PORT
+    is_host = (
+        is_bracketed if ":" in bare else bool(bare) and all(c.isascii() and (c.isalnum() or c in ".-") for c in bare)
+    )
+    if not (is_number and is_host) or (is_bracketed and not _is_ip(bare)):
+        raise InvalidInput(
+            f"{address[:100]!r} is not an address of a model server. Send host:port, for example 127.0.0.1:8000."
+        )
+    return bare, int(port)
+
+
+def check_address(address: str, *, node_addresses: Collection[str]) -> None:
+    """Raises InvalidInput unless it is on this machine, or on the node on which the platform started the replica."""
+    host, _ = address_parts(address)
+    if host == "localhost" or (_is_ip(host) and ip_address(host).is_loopback) or host in node_addresses:
+        return
+    places = ", ".join(("127.0.0.1", *(a for a in node_addresses if a != "127.0.0.1")))
+    raise InvalidInput(f"A model server at {address!r} is not where it was started. Listen on one of: {places}.")
+
+
+def _is_ip(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -6,9 +6,13 @@ from typing import Any
 
 from resolute.domain.allocation import Allocation
 from resolute.domain.errors import InvalidInput, NotFound, Unavailable
+from resolute.domain.replica import check_address
+from resolute.domain.task import TaskType
 from resolute.engine.flows import flow
 from resolute.engine.platform import Platform
 from resolute.engine.trial_flow import ask_to_leave
+
+_LONGEST_ADDRESS = 260
 
 
 def should_preempt(platform: Platform, allocation_id: str) -> bool:
@@ -35,6 +39,15 @@ def mark_ready(platform: Platform, allocation_id: str) -> None:
 
 
 def set_proxy_address(platform: Platform, allocation_id: str, address: str) -> None:
+    """Where a task listens. The router sends requests to a replica's, so that one must be where it was started."""
+    with platform.store.read() as tx:
+        allocation = tx.allocations.get(allocation_id)
+        is_replica = tx.tasks.get(allocation.task_id).type is TaskType.REPLICA
+    if is_replica:
+        mine = {share.node_id for share in allocation.shares}
+        check_address(address, node_addresses=[a for n in platform.runner.nodes() if n.id in mine for a in n.addresses])
+    elif len(address) > _LONGEST_ADDRESS or not address.isprintable():
+        raise InvalidInput(f"proxyAddress: {address[:100]!r} is not an address. Send a host, or host:port.")
     _change(platform, allocation_id, proxy_address=address)
 
 

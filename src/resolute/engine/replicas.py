@@ -214,4 +214,4 @@ def _command(deployment: Deployment, revision: Revision, source: Path) -> tuple[
         "--max-body-bytes": str(serving.max_body_bytes),
     }
     # A model that cannot be loaded is told about by its exit, not by a time-out.
-    return (*COMMAND, *(word for pair in settings.items() for word in pair), "--fail-fast")
+    return (*COMMAND, *(word for pair in settings.items() for word in pair), "--fail-fast", "--no-repository")

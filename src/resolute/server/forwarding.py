@@ -1,4 +1,4 @@
-"""Passes a request on to the router of deployments and its answer back, streamed both ways. Checks nothing."""
+"""Passes a request on to the router of deployments and its answer back, streamed both ways. Decides nothing."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,21 +8,22 @@ from fastapi import Request
 from starlette.background import BackgroundTask
 from starlette.responses import StreamingResponse
 
-from resolute.domain.errors import Unavailable
+from resolute.domain.errors import InvalidInput, Unavailable
 from resolute.engine.deployments_traffic import TrafficLog
 
 _NOT_PASSED_ON = frozenset(
     {"connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "authorization", "cookie", "host"}
+    | {"x-resolute-forwarded"}
 )
 _TIMEOUT = httpx.Timeout(None, connect=5.0)
 
 
-async def forward(request: Request, traffic: TrafficLog) -> StreamingResponse:
-    """Raises Unavailable when the router does not answer."""
+async def forward(request: Request, traffic: TrafficLog, *, path: str, proof: str) -> StreamingResponse:
+    """To `path`, exactly as it was checked. Raises Unavailable when the router does not answer."""
     client = _client(request)
     headers = [(k, v) for k, v in request.headers.raw if k.decode().lower() not in _NOT_PASSED_ON]
-    headers.append((b"x-resolute-forwarded", traffic.forward_token.encode()))
-    url = traffic.router_url + request.scope["raw_path"].decode()
+    headers.append((b"x-resolute-forwarded", proof.encode()))
+    url = traffic.router_url + path
     query = request.scope["query_string"].decode()
     has_body = request.method not in ("GET", "HEAD")
     outgoing = client.build_request(
@@ -31,6 +32,8 @@ async def forward(request: Request, traffic: TrafficLog) -> StreamingResponse:
         headers=headers,
         content=_body(request) if has_body else None,
     )
+    if outgoing.url.raw_path.partition(b"?")[0] != path.encode():
+        raise InvalidInput(f"The path {path!r} cannot be sent on as it is. Escape characters that a URL does not have.")
     try:
         answer = await client.send(outgoing, stream=True)
     except httpx.TransportError as problem:

@@ -34,10 +34,11 @@ _any = msgspec.json.Decoder(msgspec.Raw)
 class Routes:
     """The application of a model server."""
 
-    def __init__(self, plane: DataPlane) -> None:
+    def __init__(self, plane: DataPlane, *, has_repository: bool = True) -> None:
+        """`has_repository`: callers may load and unload models."""
         self._plane = plane
         self._known: dict[tuple[str, str], tuple[Handler, dict[str, Any]]] = {}
-        self._table = [(re.compile(pattern), methods) for pattern, methods in self._routes().items()]
+        self._table = [(re.compile(pattern), methods) for pattern, methods in self._all(has_repository).items()]
 
     def __call__(self, request: Request) -> Answer:
         """Never raises; an answer that takes time is a coroutine, which does not raise either."""
@@ -47,6 +48,9 @@ class Routes:
         except Exception as problem:  # noqa: BLE001, RUF100
             return _failed(problem)
         return answer if isinstance(answer, Response) else _guarded(answer)
+
+    def _all(self, has_repository: bool) -> dict[str, dict[str, Handler]]:
+        return {**self._routes(), **(self._repository() if has_repository else {})}
 
     def _routes(self) -> dict[str, dict[str, Handler]]:
         post_or_put: dict[str, Handler] = {"POST": self._predictions, "PUT": self._predictions}
@@ -65,6 +69,10 @@ class Routes:
             r"/v2/models/?": {"GET": self._list_models},
             rf"/v2/models/{_MODEL}{_VERSION}": {"GET": self._v2_model},
             rf"/v2/models/{_MODEL}{_VERSION}/ready": {"GET": self._model_ready},
+        }
+
+    def _repository(self) -> dict[str, dict[str, Handler]]:
+        return {
             r"/v2/repository/index": {"POST": self._index},
             rf"/v2/repository/models/{_MODEL}/load": {"POST": self._load},
             rf"/v2/repository/models/{_MODEL}/unload": {"POST": self._unload},

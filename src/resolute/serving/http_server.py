@@ -54,10 +54,12 @@ class RequestLog:
 class ModelHttpServer:
     """Start it, ask for its port, drain it."""
 
-    def __init__(self, plane: DataPlane, log: RequestLog | None = None) -> None:
+    def __init__(self, plane: DataPlane, log: RequestLog | None = None, *, has_repository: bool = True) -> None:
         self._plane = plane
         self._log = log
-        self._shared = HttpServer(Routes(plane), self.note, plane.limits.max_body_bytes, set())
+        self._shared = HttpServer(
+            Routes(plane, has_repository=has_repository), self.note, plane.limits.max_body_bytes, set()
+        )
         self._listener: asyncio.Server | None = None
         self._chores: list[asyncio.Task[None]] = []
 

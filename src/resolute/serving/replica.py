@@ -45,6 +45,8 @@ class ReplicaSettings:
     ready_file: Path | None = None
     is_fail_fast: bool = False
     is_logging: bool = True
+    has_repository: bool = True
+    """Callers may load and unload the model. Not in a deployment: there the roll-out decides."""
 
     def __post_init__(self) -> None:
         for name in ("port", "grpc_port"):
@@ -94,6 +96,7 @@ def settings_of(options: argparse.Namespace) -> ReplicaSettings:
         ready_file=options.ready_file,
         is_fail_fast=options.fail_fast,
         is_logging=not options.no_request_log,
+        has_repository=not options.no_repository,
     )
 
 
@@ -118,6 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--ready-file", type=Path, help="gets port, grpc_port and pid as JSON once it listens")
     parser.add_argument("--fail-fast", action="store_true", help=f"leave with {_REFUSED} if it can never be served")
     parser.add_argument("--no-request-log", action="store_true")
+    parser.add_argument("--no-repository", action="store_true", help="callers cannot load or unload the model")
     return parser
 
 
@@ -134,7 +138,9 @@ def _options(text: str) -> dict[str, Any]:
 async def _serve(settings: ReplicaSettings, nursery: Nursery, on_listening: Callable[[int, int], None] | None) -> int:
     stopping = _stopping()
     plane = DataPlane([settings.model], settings.limits, spawn=lambda model: WorkerProcess(model, nursery.make_child))
-    http = ModelHttpServer(plane, standard_log() if settings.is_logging else None)
+    http = ModelHttpServer(
+        plane, standard_log() if settings.is_logging else None, has_repository=settings.has_repository
+    )
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(plane.stop)
         stack.push_async_callback(http.stop)

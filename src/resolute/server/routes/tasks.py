@@ -8,10 +8,10 @@ from typing import Annotated
 from fastapi import Query
 from starlette.concurrency import run_in_threadpool
 
-from resolute.domain.errors import Unavailable
+from resolute.domain.errors import Forbidden, Unavailable
 from resolute.engine import allocations as engine
 from resolute.engine.cluster import cluster_nodes
-from resolute.server.auth import PlatformOf
+from resolute.server.auth import Caller, PlatformOf
 from resolute.server.resource import Resource
 from resolute.server.shapes.tasks import allocation_message, allocation_summary, task_message
 from resolute.server.state import StateOf
@@ -187,8 +187,11 @@ def allocation_waiting(allocation_id: str) -> Empty:
 
 @router.post("/api/v1/allocations/{allocation_id}/proxy_address")
 def post_allocation_proxy_address(
-    allocation_id: str, body: wire.PostAllocationProxyAddressRequest, platform: PlatformOf
+    allocation_id: str, body: wire.PostAllocationProxyAddressRequest, platform: PlatformOf, caller: Caller
 ) -> Empty:
+    """Only the task itself knows where it listens: a user's token could lead requests elsewhere."""
+    if caller.allocation is None:
+        raise Forbidden(f"Only the token of allocation {allocation_id} may say where it listens (DET_SESSION_TOKEN).")
     engine.set_proxy_address(platform, allocation_id, body.proxy_address)
     return Empty()
 

@@ -6,6 +6,7 @@ _REASONS = {
     200: "OK",
     400: "Bad Request",
     401: "Unauthorized",
+    403: "Forbidden",
     404: "Not Found",
     413: "Content Too Large",
     429: "Too Many Requests",

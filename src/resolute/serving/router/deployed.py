@@ -58,7 +58,8 @@ class Deployed:
         """Take over a new table, and let those who wait try again."""
         self.routed = routed
         self.groups = {
-            each.number: Group(each, [replicas[replica.id] for replica in each.replicas]) for each in routed.revisions
+            each.number: Group(each, [replicas[replica.id] for replica in each.replicas if replica.id in replicas])
+            for each in routed.revisions
         }
         self._sticky_kind, _, self._sticky_name = routed.sticky.partition(":")
         self.wake()

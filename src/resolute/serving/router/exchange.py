@@ -211,6 +211,9 @@ class Exchange:
         assert self._group is not None
         self._count(is_error=True)
         upstream = self._upstream
+        if self._replica is not None:
+            # It may hang: others go first until it answers again.
+            self._replica.rest(self._loop.time())
         self._leave_replica()
         self._refuse(
             504, f"The model did not answer within {self._group.timeout_s:g} s (serving.timeout_s of the deployment)."

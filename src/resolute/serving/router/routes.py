@@ -2,15 +2,19 @@
 
 import asyncio
 import hmac
+import logging
 import secrets
 from collections.abc import Callable
 
+from resolute.domain.data_path import forward_proof, is_for_the_platform, why_ambiguous
+from resolute.domain.errors import InvalidInput
 from resolute.domain.routing import RoutedReplica, RouterCounts, RoutingTable
 from resolute.serving.router.deployed import Deployed
 from resolute.serving.router.front import Front, alive, refuse
 from resolute.serving.router.request import Request, named_in_path
 from resolute.serving.router.upstream import Replica
 
+_log = logging.getLogger("resolute.router")
 _IDLE_CLIENT_S = 120.0
 
 
@@ -22,7 +26,7 @@ class Routes:
         self.fronts: set[Front] = set()
         self.started = secrets.token_hex(8)
         self.now = asyncio.get_running_loop().time
-        self._forward_token = forward_token.encode()
+        self._forward_token = forward_token
         self._on_demand = on_demand
         self._deployed: dict[int, Deployed] = {}
         self._by_host: dict[str, Deployed] = {}
@@ -54,13 +58,20 @@ class Routes:
         for routed in table.deployments:
             for revision in routed.revisions:
                 for each in revision.replicas:
-                    self._replicas[each.id] = _taken(known, each)
+                    try:
+                        self._replicas[each.id] = _taken(known, each)
+                    except InvalidInput as problem:
+                        _log.warning("Replica %s of %s is left out: %s", each.id, routed.name, problem)
         for replica in known.values():
             replica.close()
         self._leaving = [r for r in (*self._leaving, *known.values()) if r.in_flight]
 
     def find(self, request: Request) -> Deployed:
         """By the Host header, else by `/serving/<name>`. Raises the refusal when there is none, or no key is shown."""
+        path = request.url.partition(b"?")[0].decode("latin-1")
+        why = why_ambiguous(path)
+        if why:
+            raise refuse(400, f"The path {path[:200]!r} is refused: {why}.")
         request.path = request.url
         labels = request.host.partition(b":")[0].decode("latin-1").lower().split(".", 2)
         deployed = self._by_host.get(".".join(labels[:2])) if len(labels) > 1 else None
@@ -74,13 +85,25 @@ class Routes:
             deployed = self._by_name.get(name) or self._by_host.get(name)
             if deployed is None:
                 raise refuse(404, self._unknown(name))
-        if self.table.requires_key and not self._is_forwarded(request) and not deployed.is_allowed(request):
+        self._check_path(request)
+        if self.table.requires_key and not self._is_forwarded(request, deployed) and not deployed.is_allowed(request):
             raise refuse(401, "Send the deployment's key: `Authorization: Bearer <key>` (shown when it was created).")
         return deployed
 
-    def _is_forwarded(self, request: Request) -> bool:
+    def _check_path(self, request: Request) -> None:
+        path = request.path.partition(b"?")[0].decode("latin-1")
+        if is_for_the_platform(path):
+            raise refuse(404, f"There is nothing at {path[:200]} of a deployment.")
+
+    def _is_forwarded(self, request: Request, deployed: Deployed) -> bool:
+        """Raises the refusal when the master has checked the caller for another deployment."""
         shown = request.header(b"x-resolute-forwarded")
-        return shown is not None and hmac.compare_digest(shown, self._forward_token)
+        if shown is None:
+            return False
+        wanted = forward_proof(self._forward_token, deployed.routed.id).encode()
+        if shown.partition(b".")[0] != wanted.partition(b".")[0]:
+            raise refuse(403, "This request was checked for another deployment.")
+        return hmac.compare_digest(shown, wanted)
 
     def _unknown(self, name: str) -> str:
         sentence = f"There is no deployment {name!r}. Use `/serving/<name>/...` or `Host: <name>.<namespace>.<domain>`."
@@ -107,6 +130,6 @@ class Routes:
 
 
 def _taken(known: dict[str, Replica], routed: RoutedReplica) -> Replica:
-    if routed.id in known:
+    if routed.id in known and known[routed.id].address == routed.address:
         return known.pop(routed.id)
     return Replica(routed.id, routed.address)

@@ -7,6 +7,8 @@ from typing import Protocol, cast
 
 import httptools
 
+from resolute.domain.replica import address_parts
+
 _MOST_IDLE = 64
 _FIRST_REST_S = 0.1
 _LONGEST_REST_S = 5.0
@@ -33,8 +35,8 @@ class Replica:
 
     def __init__(self, id: str, address: str) -> None:
         self.id = id
-        host, _, port = address.rpartition(":")
-        self.host, self.port = host.strip("[]"), int(port)
+        self.address = address
+        self.host, self.port = address_parts(address)
         self.in_flight = 0
         self.rests_until = 0.0
         self._failures = 0
@@ -57,7 +59,7 @@ class Replica:
         try:
             async with asyncio.timeout(5.0):
                 _, upstream = await loop.create_connection(lambda: Upstream(self), self.host, self.port)
-        except OSError:
+        except (OSError, ValueError):
             self.rest(loop.time())
             asker.unconnected(self)
             return

@@ -189,6 +189,19 @@ def test_models_are_unloaded_and_loaded_again(serving: Any) -> None:
     with_site(serving, test)
 
 
+def test_without_the_repository_extension_nobody_unloads_a_model(serving: Any) -> None:
+    async def test(site: Site) -> None:
+        routes = Routes(site.plane, has_repository=False)
+
+        refused = routes(Request("POST", "/v2/repository/models/echo/unload"))
+
+        assert isinstance(refused, Response)
+        assert refused.status == 404
+        assert (await site.ask("GET", "/v2/health/ready")).status == 200
+
+    with_site(serving, test)
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "words"),
     [

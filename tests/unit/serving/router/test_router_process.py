@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from resolute.domain.errors import Unavailable
-from resolute.domain.routing import RoutedDeployment, RoutingTable
+from resolute.domain.routing import RoutedDeployment, RoutedReplica, RoutedRevision, RoutingTable
 from resolute.serving.router.process import RouterProcess
 
 TABLE = RoutingTable(version=7, deployments=(RoutedDeployment(id=3, name="echo", wait_s=0.05),))
@@ -120,6 +120,24 @@ def test_a_table_that_cannot_be_read_changes_nothing(router: RouterProcess, tmp_
 
     assert counts is not None
     assert counts.version == 7
+
+
+@pytest.mark.parametrize("address", ["localhost", "x", "127.0.0.1:99999", "127.0.0.1:80\r\nX: y", ""])
+def test_a_bad_address_leaves_out_one_replica_and_stops_nobody(
+    router: RouterProcess, tmp_path: Path, address: str
+) -> None:
+    bad = RoutedRevision(number=1, replicas=(RoutedReplica(id="bad", address=address),))
+    broken = RoutedDeployment(id=1, name="broken", split=((1, 100.0),), revisions=(bad,), wait_s=0.05)
+    later = RoutedDeployment(id=2, name="later", wait_s=0.05)
+
+    router.publish(RoutingTable(version=1, deployments=(broken,)))
+    router.ensure()
+    router.publish(RoutingTable(version=2, deployments=(broken, later)))
+    counts = router.counts()
+
+    assert counts is not None
+    assert (counts.version, list(counts.deployments)) == (2, [1, 2])
+    assert "Replica bad of broken is left out" in (tmp_path / "router" / "router.log").read_text()
 
 
 def test_the_back_door_needs_the_token(router: RouterProcess) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from resolute.domain.data_path import forward_proof
+
 
 def test_a_request_goes_to_the_model_without_its_prefix(in_lab: Any) -> None:
     async def test(lab: Any) -> None:
@@ -296,10 +298,11 @@ def test_a_key_is_asked_for_when_the_table_says_so(in_lab: Any) -> None:
         without = await client.ask()
         wrong = await client.ask(authorization="Bearer wrong")
         right = await client.ask(authorization=f"Bearer {KEY}")
-        forwarded = await client.ask(x_resolute_forwarded="from-the-master")
-        forged = await client.ask(x_resolute_forwarded="from-somebody")
+        forwarded = await client.ask(x_resolute_forwarded=forward_proof("from-the-master", 1))
+        forged = await client.ask(x_resolute_forwarded="1.from-somebody")
+        other = await client.ask(x_resolute_forwarded=forward_proof("from-the-master", 2))
 
-        assert [a.status for a in (without, wrong, right, forwarded, forged)] == [401, 401, 200, 200, 401]
+        assert [a.status for a in (without, wrong, right, forwarded, forged, other)] == [401, 401, 200, 200, 401, 403]
         assert "Authorization: Bearer <key>" in without.json["error"]
 
     in_lab(test)
@@ -345,5 +348,46 @@ def test_stale_connections_to_a_dead_server_cost_a_request_one_try_together(
         asked = await clients[0].ask()
 
         assert asked.status == 200
+
+    in_lab(test)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/serving/echo/../echo/v1",
+        "/serving/echo/%2e%2e/v1",
+        "/serving/echo/a%2Fb",
+        "/serving/echo//v1",
+        "/serving/echo/a\\b",
+        "http://x/v2/repository/index",
+        "*",
+    ],
+)
+def test_a_path_that_readers_may_take_differently_is_refused(in_lab: Any, path: str) -> None:
+    async def test(lab: Any) -> None:
+        model = await lab.model()
+        lab.serve([model])
+
+        answer = await (await lab.client()).ask(path, host="echo.default.x", method="OPTIONS")
+
+        assert answer.status == 400
+        assert not model.requests
+
+    in_lab(test)
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/v2/repository/models/echo/unload", "/v2/repositor%79/index"])
+def test_what_is_for_the_platform_is_not_on_the_data_path(in_lab: Any, path: str) -> None:
+    async def test(lab: Any) -> None:
+        model = await lab.model()
+        lab.serve([model])
+        client = await lab.client()
+
+        by_name = await client.ask(f"/serving/echo{path}")
+        by_host = await client.ask(path, host="echo.default.x")
+
+        assert (by_name.status, by_host.status) == (404, 404)
+        assert not model.requests
 
     in_lab(test)
