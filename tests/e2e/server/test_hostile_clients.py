@@ -2,17 +2,23 @@
 
 import contextlib
 import json
+import re
 import socket
 import statistics
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
 HOSTILE, REPORTING, REPORTS = 200, 20, 15
+FLOODS = 3
+BRACKETS = b"[" + b"[]," * 10_000_000 + b"[]]"
+"""30 MB that take seconds to parse and most of a GB to hold."""
+MAX_GROWTH_MIB = 200
 BODY = b"POST /api/v1/experiments HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n"
 OPENINGS = (
     b"GET /info HTTP/1.1\r\nHost: 127",
@@ -34,6 +40,16 @@ def hostile(url: str) -> Iterator[None]:
         yield
 
 
+def flood(url: str, statuses: list[int]) -> None:
+    with contextlib.suppress(httpx.TransportError):
+        statuses.append(httpx.post(f"{url}/api/v1/experiments", content=BRACKETS, timeout=120).status_code)
+
+
+def peak_mib(pid: int) -> int:
+    """The most memory the process has held."""
+    return int(re.findall(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())[0]) // 1024
+
+
 def report(url: str, token: str, name: str, took_s: list[float], failures: list[str]) -> None:
     with httpx.Client(timeout=60, headers={"Authorization": token}) as http:
         for number in range(REPORTS):
@@ -52,12 +68,15 @@ def test_every_report_arrives_beside_hostile_clients(
     token = live_master.http.headers["Authorization"]
     took_s: list[float] = []
     failures: list[str] = []
+    statuses: list[int] = []
+    before_mib = peak_mib(live_master.pid)
 
     with hostile(live_master.url):
         clients = [
             threading.Thread(target=report, args=(live_master.url, token, f"c{n}", took_s, failures))
             for n in range(REPORTING)
         ]
+        clients += [threading.Thread(target=flood, args=(live_master.url, statuses)) for _ in range(FLOODS)]
         for each in clients:
             each.start()
         for each in clients:
@@ -66,6 +85,11 @@ def test_every_report_arrives_beside_hostile_clients(
     p99 = statistics.quantiles(took_s, n=100)[98]
     record_property("p99_s", round(p99, 3))
     print(f"p50 {statistics.median(took_s):.3f} s, p99 {p99:.3f} s of {len(took_s)} reports")
+    grown_mib = peak_mib(live_master.pid) - before_mib
+    record_property("grown_mib", grown_mib)
+    print(f"grown by {grown_mib} MiB, worst {max(took_s):.3f} s, floods answered {statuses}")  # noqa: T201
     assert failures == []
+    assert set(statuses) <= {401}
+    assert grown_mib < MAX_GROWTH_MIB
     assert len(took_s) == REPORTING * REPORTS
     assert p99 < 30
