@@ -10,6 +10,7 @@ from resolute.server import events
 from resolute.server.auth import Tokens, authenticate
 from resolute.server.errors import add_error_handlers
 from resolute.server.gate import MAX_BODY_BYTES, Gate
+from resolute.server.headers import BrowserRules
 from resolute.server.logbook import Logbook
 from resolute.server.resource import operation_id
 from resolute.server.routes import (
@@ -104,4 +105,5 @@ def create_app(
     for router in _ROUTERS:
         router.add_to(app)
     app.add_middleware(Gate, hosts=tuple(allowed_hosts), max_body_bytes=max_body_bytes)
+    app.add_middleware(BrowserRules)
     return app
