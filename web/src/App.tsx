@@ -1,12 +1,14 @@
 /** Which page answers which address. Pages beyond the first two load when they are opened. */
-import { lazy, Suspense, type ReactNode } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { lazy, Suspense, useEffect, type ReactNode } from "react";
 import { Link, Navigate, Route, Routes, useLocation } from "react-router";
-import { useToken } from "./api/session";
+import { meQuery } from "./api/queries";
+import { session, useSession } from "./api/session";
 import { HomePage } from "./pages/HomePage";
 import { ExperimentsPage } from "./pages/ExperimentsPage";
 import { SignInPage } from "./pages/SignInPage";
 import { Shell } from "./Shell";
-import { Empty, Loading } from "./ui/parts";
+import { Empty, ErrorNote, Loading } from "./ui/parts";
 
 const CreatePage = lazy(() => import("./pages/create/CreatePage"));
 const ExperimentPage = lazy(() => import("./pages/experiment/ExperimentPage"));
@@ -30,9 +32,15 @@ const UsersPage = lazy(() => import("./pages/UsersPage"));
 const AccountPage = lazy(() => import("./pages/AccountPage"));
 
 export function App(): ReactNode {
-  const token = useToken();
+  const state = useSession();
+  const client = useQueryClient();
+  useEffect(() => {
+    // Whoever signs in next must not see what was fetched for somebody else.
+    if (state === "out") client.clear();
+  }, [state, client]);
   const { pathname, search } = useLocation();
-  if (!token) {
+  if (state === "unknown") return <Entrance />;
+  if (state === "out") {
     const next =
       pathname === "/signin" ? search : pathname === "/" ? "" : `?next=${encodeURIComponent(pathname + search)}`;
     return (
@@ -90,4 +98,14 @@ export function App(): ReactNode {
       </Suspense>
     </Shell>
   );
+}
+
+/** Until the server has said who is signed in: a refusal ends the session, an answer opens it. */
+function Entrance(): ReactNode {
+  const me = useQuery({ ...meQuery, staleTime: 0 });
+  const isKnown = me.isSuccess && !me.isFetching;
+  useEffect(() => {
+    if (isKnown) session.begin();
+  }, [isKnown]);
+  return <div className="page">{me.error ? <ErrorNote error={me.error} /> : <Loading />}</div>;
 }

@@ -8,6 +8,7 @@ import { offers } from "./api/offers";
 import { infoQuery, meQuery } from "./api/queries";
 import { session } from "./api/session";
 import { setTheme, useTheme } from "./theme/theme";
+import { useFeedback } from "./ui/Feedback";
 import { Icon, type IconName } from "./ui/Icon";
 import { Menu } from "./ui/Menu";
 
@@ -93,11 +94,17 @@ function Account(): ReactNode {
   const me = useQuery(meQuery).data;
   const master = useQuery(infoQuery).data;
   const navigate = useNavigate();
+  const { complain } = useFeedback();
   const leave = async (): Promise<void> => {
-    // First to the start: once the token is gone, the page one is on would be asked for again at the next sign-in.
+    // First to the start: once signed out, the page one is on would be asked for again at the next sign-in.
     await navigate("/");
-    await post("/api/v1/auth/logout").catch(() => undefined);
-    session.end();
+    try {
+      await post("/api/v1/auth/logout");
+      session.end();
+    } catch (problem) {
+      // Only the server can take the cookie away: without its answer one is still signed in.
+      complain(problem);
+    }
   };
   return (
     <div className="row spread" style={{ padding: "0 4px" }}>

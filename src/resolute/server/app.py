@@ -11,6 +11,7 @@ from resolute.server.auth import Tokens, authenticate
 from resolute.server.body_limits import MAX_BODY_BYTES
 from resolute.server.errors import add_error_handlers
 from resolute.server.gate import Gate
+from resolute.server.headers import BrowserRules
 from resolute.server.health import HealthCheck
 from resolute.server.logbook import Logbook
 from resolute.server.resource import operation_id
@@ -107,4 +108,5 @@ def create_app(
     for router in _ROUTERS:
         router.add_to(app)
     app.add_middleware(Gate, hosts=tuple(allowed_hosts), max_body_bytes=max_body_bytes)
+    app.add_middleware(BrowserRules)
     return app

@@ -28,6 +28,7 @@ from resolute.domain.errors import (
     Unauthenticated,
     Unavailable,
 )
+from resolute.server.headers import browser_rules
 
 log = logging.getLogger(__name__)
 
@@ -137,6 +138,9 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _bug(request: Request, error: Exception) -> JSONResponse:
     log.error("%s %s failed: %r", request.method, request.url.path, error)
-    return answer(
+    response = answer(
         ResoluteError("The master met an unexpected error; its log has the details (`resolute master logs`).")
     )
+    # Answered outside of all middleware.
+    response.headers.update(browser_rules(request.url.path))
+    return response

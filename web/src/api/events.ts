@@ -1,7 +1,7 @@
 /**
  * Notices from the server that something changed, over one shared stream.
  *
- * `EventSource` cannot send a token, so the stream is read with fetch. A notice carries no data: whoever watches a
+ * Read with fetch and not `EventSource`, which hides why a stream was refused. A notice carries no data: whoever watches a
  * topic fetches again. After a break every watcher is told once, because what was missed is not known.
  */
 import { useQueryClient, type QueryKey } from "@tanstack/react-query";
@@ -40,7 +40,7 @@ function reconnectSoon(delay: number): void {
 async function connect(): Promise<void> {
   stream?.abort();
   const topics = [...watchers.keys()];
-  if (!topics.length || !session.token) return;
+  if (!topics.length || !session.isOpen) return;
   const mine = new AbortController();
   stream = mine;
   try {

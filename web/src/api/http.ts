@@ -1,4 +1,4 @@
-/** One way to the server: adds the token, turns refusals into the server's own sentence, notes a lost connection. */
+/** One way to the server: the cookie travels by itself, this turns refusals into the server's own sentence and notes a lost connection. */
 import { connection } from "./connection";
 import { session } from "./session";
 
@@ -34,8 +34,7 @@ export const remove = <T>(path: string, body?: unknown): Promise<T> => request<T
 
 /** The raw response, for streams and downloads. Throws only when the server cannot be reached. */
 export async function send(method: string, path: string, { query, body, signal }: Options = {}): Promise<Response> {
-  const token = session.token;
-  const headers: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {};
+  const headers: Record<string, string> = {};
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const init: RequestInit = { method, headers, cache: "no-store" };
   if (body !== undefined) init.body = JSON.stringify(body);

@@ -1,49 +1,52 @@
-/** Who is signed in here. The token lives in localStorage, so that a new tab needs no second sign-in. */
+/**
+ * Whether somebody is signed in here. The token itself is in a cookie that no script can read; the first answer of the
+ * server tells whether it is still good, and tabs tell each other when that changes.
+ */
 import { useSyncExternalStore } from "react";
 import { sha512 } from "../text/sha512";
-import type { User } from "./types";
 
-const TOKEN_KEY = "resolute.token";
+export type SessionState = "unknown" | "in" | "out";
+
 const SALT = "GubPEmmotfiK9TMD6Zdw";
 const watchers = new Set<() => void>();
-let token = typeof localStorage === "undefined" ? null : localStorage.getItem(TOKEN_KEY);
+const otherTabs = typeof window === "undefined" ? undefined : new BroadcastChannel("resolute.session");
+let state: SessionState = "unknown";
 
-function set(next: string | null): void {
-  if (next === token) return;
-  token = next;
-  if (next) localStorage.setItem(TOKEN_KEY, next);
-  else localStorage.removeItem(TOKEN_KEY);
+function set(next: SessionState): void {
+  if (next === state) return;
+  state = next;
   for (const watcher of watchers) watcher();
 }
 
-if (typeof window !== "undefined") {
-  window.addEventListener("storage", (event) => {
-    if (event.key === TOKEN_KEY) set(event.newValue);
-  });
+function change(next: SessionState): void {
+  if (next !== state && state !== "unknown") otherTabs?.postMessage(next);
+  set(next);
+}
+
+if (otherTabs) {
+  // Earlier versions kept the token where every script could read it.
+  localStorage.removeItem("resolute.token");
+  // Somebody else may have signed in there: what this tab knows is asked for again.
+  otherTabs.onmessage = (event: MessageEvent<SessionState>) => set(event.data === "out" ? "out" : "unknown");
 }
 
 export const session = {
-  get token(): string | null {
-    return token;
+  get isOpen(): boolean {
+    return state === "in";
   },
-  begin: (next: string): void => set(next),
-  end: (): void => set(null),
+  begin: (): void => change("in"),
+  end: (): void => change("out"),
 };
 
-export function useToken(): string | null {
+export function useSession(): SessionState {
   return useSyncExternalStore(
     (watcher) => {
       watchers.add(watcher);
       return () => watchers.delete(watcher);
     },
-    () => token,
+    () => state,
   );
 }
 
 /** What travels instead of the password. The empty password stays empty, as every client sends it. */
 export const hashPassword = (password: string): string => (password ? sha512(SALT + password) : "");
-
-export interface Login {
-  token: string;
-  user: User;
-}

@@ -1,8 +1,7 @@
 import { useState, type FormEvent, type ReactNode } from "react";
 import { useNavigate, useSearchParams } from "react-router";
-import { useQueryClient } from "@tanstack/react-query";
 import { post } from "../api/http";
-import { hashPassword, session, type Login } from "../api/session";
+import { hashPassword, session } from "../api/session";
 import { Brand } from "../Shell";
 import { ErrorNote } from "../ui/parts";
 
@@ -13,21 +12,19 @@ export function SignInPage(): ReactNode {
   const [busy, setBusy] = useState(false);
   const [params] = useSearchParams();
   const navigate = useNavigate();
-  const client = useQueryClient();
 
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setBusy(true);
     setError(null);
     try {
-      const login = await post<Login>("/api/v1/auth/login", {
+      await post("/api/v1/auth/login", {
         username,
         password: hashPassword(password),
         isHashed: true,
       });
-      client.clear();
       const next = params.get("next") ?? "/";
-      session.begin(login.token);
+      session.begin();
       void navigate(next.startsWith("/") && !next.startsWith("//") ? next : "/", { replace: true });
     } catch (problem) {
       setError(problem);
