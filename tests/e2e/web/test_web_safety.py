@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
-
 from tests.e2e.web.test_web_entry import PAGES
 
 CURVES = Path(__file__).parent / "curves"
@@ -109,7 +108,7 @@ def test_every_page_keeps_its_own_content_policy(page: Page, work: Any, scene: A
 
 def note_violations(context: BrowserContext) -> list[str]:
     found: list[str] = []
-    context.expose_function("noteViolation", found.append)
+    context.expose_function("noteViolation", lambda line: found.append(line))
     context.add_init_script(
         "addEventListener('securitypolicyviolation', (e) =>"
         " window.noteViolation(`${location.pathname}: ${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}`))"

@@ -11,7 +11,8 @@ from resolute.server.resource import Resource
 router = Resource(include_in_schema=False)
 
 _FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
-_NOT_BUILT = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Resolute</title></head><body><h1>Resolute is running</h1>
+_NOT_BUILT = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Resolute</title></head>
+<body><h1>Resolute is running</h1>
 <p>The web UI is not part of this build. Run <code>make ui</code> in the checkout and reload this page.</p>
 <p>Until then the command line does everything: <code>resolute experiment list</code>,
 <code>resolute experiment create CONFIG DIRECTORY</code>.</p></body></html>"""
