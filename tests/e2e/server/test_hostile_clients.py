@@ -87,7 +87,7 @@ def test_every_report_arrives_beside_hostile_clients(
     print(f"p50 {statistics.median(took_s):.3f} s, p99 {p99:.3f} s of {len(took_s)} reports")
     grown_mib = peak_mib(live_master.pid) - before_mib
     record_property("grown_mib", grown_mib)
-    print(f"grown by {grown_mib} MiB, worst {max(took_s):.3f} s, floods answered {statuses}")  # noqa: T201
+    print(f"grown by {grown_mib} MiB, worst {max(took_s):.3f} s, floods answered {statuses}")
     assert failures == []
     assert set(statuses) <= {401}
     assert grown_mib < MAX_GROWTH_MIB
