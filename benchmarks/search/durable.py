@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from resolute.domain.experiment import Experiment, ExperimentState
-from resolute.engine.ports import Store
-from resolute.engine.search_memory import recall, write_down
+from resolute.engine.experiments.search_memory import recall, write_down
+from resolute.engine.ports.database import Store
 from resolute.search import new_searcher
 from resolute.search.events import CreateTrial, Event, Outcome, SearchStarted, StopTrial, TrialClosed, Validated
 from resolute.store.db import open_store

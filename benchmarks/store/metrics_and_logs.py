@@ -18,7 +18,9 @@ from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.log import LogLine
 from resolute.domain.metric import TRAINING, MetricReport
 from resolute.domain.trial import Trial, TrialState
-from resolute.engine.ports import ExperimentQuery, LogQuery, PageRequest, Transaction, TrialQuery
+from resolute.engine.ports.database import Transaction
+from resolute.engine.ports.logs import LogQuery
+from resolute.engine.ports.queries import ExperimentQuery, PageRequest, TrialQuery
 from resolute.store.db import DatabaseStore, open_store, tables
 from resolute.store.db.metric_outlines import add_chunk
 from resolute.store.logs import FileLogs

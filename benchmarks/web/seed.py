@@ -19,7 +19,7 @@ from typing import Any
 from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.metric import TRAINING, VALIDATION, MetricReport
 from resolute.domain.trial import Trial, TrialState
-from resolute.engine.ports import Store, Transaction
+from resolute.engine.ports.database import Store, Transaction
 from resolute.store.db.database import open_store
 
 END = datetime(2026, 11, 1, tzinfo=UTC)

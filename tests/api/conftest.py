@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from resolute.engine.accounts import ensure_default_users
-from resolute.engine.fencing import allocation_token, secret_of
+from resolute.engine.access.accounts import ensure_default_users
+from resolute.engine.access.workspaces import ensure_default_workspace
+from resolute.engine.jobs.fencing import allocation_token, secret_of
 from resolute.engine.loop import prepare, tick
 from resolute.engine.platform import MasterConfig, Platform
-from resolute.engine.workspaces import ensure_default_workspace
 from resolute.runners.fake import FakeRunner
 from resolute.server.app import create_app
 from resolute.server.logbook import Logbook

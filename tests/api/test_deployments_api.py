@@ -14,9 +14,9 @@ import pytest
 from resolute.cli.main import run
 from resolute.client.client import Client
 from resolute.domain.errors import IllegalTransition, InvalidInput
-from resolute.engine.allocations import mark_ready, set_proxy_address
-from resolute.engine.fencing import allocation_token, secret_of
-from resolute.engine.rollouts import Rollouts
+from resolute.engine.deployments.rollouts import Rollouts
+from resolute.engine.jobs.allocations import mark_ready, set_proxy_address
+from resolute.engine.jobs.fencing import allocation_token, secret_of
 from resolute.serving.router.fake import FakeRouter
 
 PATH = "/api/v1/deployments"

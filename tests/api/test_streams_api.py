@@ -11,7 +11,7 @@ import pytest
 from resolute.domain.errors import NotFound
 from resolute.domain.log import LogLevel, LogLine
 from resolute.engine.bus import Bus
-from resolute.engine.ports import LogQuery
+from resolute.engine.ports.logs import LogQuery
 from resolute.server.events import _events
 from resolute.server.following import log_batches
 from resolute.server.routes.master import _master_lines

@@ -18,9 +18,11 @@ from resolute.client.deployments import Deployments
 from resolute.client.experiment import Experiment
 from resolute.client.identity import Credentials, log_in
 from resolute.client.models import Models
-from resolute.client.places import Projects, Templates, Users, Workspaces
 from resolute.client.session import Session
+from resolute.client.templates import Templates
 from resolute.client.trial import Trial
+from resolute.client.users import Users
+from resolute.client.workspaces import Projects, Workspaces
 from resolute.domain.errors import InvalidInput, TooLarge
 
 

@@ -24,3 +24,9 @@ class Resource:
 def bare(word: str) -> str:
     """`STATE_ACTIVE` as people say it: ACTIVE."""
     return word.removeprefix("STATE_")
+
+
+def part(answer: dict[str, Any], key: str) -> dict[str, Any]:
+    """The message itself, however the master wrapped it."""
+    inner = answer.get(key)
+    return inner if isinstance(inner, dict) else answer

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from resolute.domain.lifecycle import check_move
+from resolute.domain.transitions import check_move
 
 
 class AllocationState(StrEnum):

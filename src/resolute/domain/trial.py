@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from resolute.domain.lifecycle import check_move
+from resolute.domain.transitions import check_move
 
 
 class TrialState(StrEnum):

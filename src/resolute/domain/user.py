@@ -1,8 +1,7 @@
-"""Who may do what, and where their work is kept. Pure."""
+"""Who works here, and how they are known again. Pure."""
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,36 +30,3 @@ class Session:
     is_access_token: bool = False
     description: str = ""
     is_revoked: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workspace:
-    id: int
-    name: str
-    user_id: int
-    is_archived: bool = False
-    is_immutable: bool = False
-    is_pinned: bool = False
-    checkpoint_storage: dict[str, Any] | None = None
-    created_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Project:
-    id: int
-    workspace_id: int
-    name: str
-    key: str
-    user_id: int
-    description: str = ""
-    notes: tuple[dict[str, str], ...] = ()
-    is_archived: bool = False
-    is_immutable: bool = False
-    created_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
-    name: str
-    config: dict[str, Any]
-    workspace_id: int = 1

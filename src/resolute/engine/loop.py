@@ -7,11 +7,11 @@ import time
 from datetime import datetime
 
 from resolute.domain.errors import ResoluteError
-from resolute.engine.collection import ask_after_restart, collect_pending
-from resolute.engine.fencing import SECRET_KEY
+from resolute.engine.experiments.collection import ask_after_restart, collect_pending
+from resolute.engine.jobs.fencing import SECRET_KEY
+from resolute.engine.jobs.reaping import reap
+from resolute.engine.jobs.scheduling import schedule, start_assigned
 from resolute.engine.platform import Platform
-from resolute.engine.reaping import reap
-from resolute.engine.scheduling import schedule, start_assigned
 
 log = logging.getLogger(__name__)
 

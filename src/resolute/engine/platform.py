@@ -10,9 +10,13 @@ from resolute.domain.capacity import Fitting
 from resolute.domain.errors import NotSupported
 from resolute.domain.placement import Scheduler
 from resolute.engine.bus import Bus
-from resolute.engine.deployments_traffic import TrafficLog
-from resolute.engine.ports import BlobStores, Clock, Logs, Runner, Store
-from resolute.engine.registry_ports import DatasetFiles, DatasetStores
+from resolute.engine.deployments.traffic import TrafficLog
+from resolute.engine.ports.blobs import BlobStores
+from resolute.engine.ports.clock import Clock
+from resolute.engine.ports.database import Store
+from resolute.engine.ports.logs import Logs
+from resolute.engine.ports.registry import DatasetFiles, DatasetStores
+from resolute.engine.ports.runner import Runner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,8 @@ from obstore.store import ObjectStore
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.imagery import manifest as manifests
 from resolute.imagery.files import existing_folder, make_folder
+from resolute.imagery.locations import exists, explained, first_line, open_place
 from resolute.imagery.manifest import MANIFEST, PARTIAL, StoredFile
-from resolute.imagery.places import exists, explained, first_line, open_place
 from resolute.imagery.workers import Progress
 
 _JOURNAL_EVERY = 256

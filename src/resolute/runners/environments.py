@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resolute.domain.errors import EnvironmentFailed
-from resolute.engine.ports import EnvironmentSpec
+from resolute.engine.ports.runner import EnvironmentSpec
 from resolute.runners.shepherd.environment import EnvironmentBuild
 
 OLDEST_WARM_PYTHON = (3, 11)

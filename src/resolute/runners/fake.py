@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from resolute.domain.node import Node, Slot
-from resolute.engine.ports import Gang, GangStatus
+from resolute.engine.ports.runner import Gang, GangStatus
 from resolute.runners.rendering import render_gang
 
 SIGTERM_EXIT = 128 + 15

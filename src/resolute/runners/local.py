@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote
 
 from resolute.domain.errors import InvalidInput, Unavailable
 from resolute.domain.node import Node
-from resolute.engine.ports import Gang, GangStatus
+from resolute.engine.ports.runner import Gang, GangStatus
 from resolute.runners import environments
 from resolute.runners.environments import Environment
 from resolute.runners.process_env import process_env

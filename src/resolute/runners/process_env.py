@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from resolute.domain.node import DeviceType, Node
-from resolute.engine.ports import Gang
+from resolute.engine.ports.runner import Gang
 from resolute.runners.environments import Environment
 from resolute.runners.shepherd.run_directory import RunDirectory
 from resolute.runners.slots import usable_cores

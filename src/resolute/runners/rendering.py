@@ -4,7 +4,7 @@ import hashlib
 import re
 from typing import Any
 
-from resolute.engine.ports import Gang
+from resolute.engine.ports.runner import Gang
 
 HIDDEN = "********"
 _SECRET_NAME = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|PRIVATE|API_?KEY|ACCESS_?KEY", re.IGNORECASE)

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, cast
 
-from resolute.engine.ports import Blobs
+from resolute.engine.ports.blobs import Blobs
 
 _BLOCK = 512
 

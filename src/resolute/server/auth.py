@@ -15,8 +15,8 @@ from starlette.requests import HTTPConnection
 from resolute.domain.allocation import Allocation
 from resolute.domain.errors import Forbidden, Unauthenticated
 from resolute.domain.user import User
-from resolute.engine import accounts
-from resolute.engine.fencing import hash_token
+from resolute.engine.access import accounts
+from resolute.engine.jobs.fencing import hash_token
 from resolute.engine.platform import Platform
 
 Route = tuple[str, str]

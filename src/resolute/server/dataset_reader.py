@@ -11,8 +11,8 @@ from typing import Generic, TypeVar
 
 from resolute.domain.dataset import DatasetFile, DatasetVersion
 from resolute.domain.errors import NotFound, TooLarge
-from resolute.engine.datasets import read_file
 from resolute.engine.platform import Platform
+from resolute.engine.registry.datasets import read_file
 from resolute.imagery.coco import Annotation, Dataset, Image, decode
 from resolute.spec.manifest import unpack
 

@@ -7,7 +7,7 @@ from starlette.concurrency import run_in_threadpool
 
 from resolute.domain.log import LogLine
 from resolute.engine.platform import Platform
-from resolute.engine.ports import LogQuery
+from resolute.engine.ports.logs import LogQuery
 from resolute.server.watch import Watches
 
 LINES_A_READ = 1000

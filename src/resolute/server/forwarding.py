@@ -9,7 +9,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import StreamingResponse
 
 from resolute.domain.errors import InvalidInput, Unavailable
-from resolute.engine.deployments_traffic import TrafficLog
+from resolute.engine.deployments.traffic import TrafficLog
 
 _NOT_PASSED_ON = frozenset(
     {"connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "authorization", "cookie", "host"}

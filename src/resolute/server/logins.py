@@ -10,7 +10,7 @@ from anyio import CapacityLimiter, to_thread
 
 from resolute.domain.errors import TooManyRequests
 from resolute.domain.login_limit import LoginLimit
-from resolute.engine.ports import Clock
+from resolute.engine.ports.clock import Clock
 
 _AT_ONCE = 2
 _MAX_WAITING = 64

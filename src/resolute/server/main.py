@@ -21,13 +21,13 @@ from types import FrameType
 import uvicorn
 
 from resolute.domain.errors import InvalidInput, ResoluteError, Unavailable
-from resolute.engine import accounts
-from resolute.engine.allocations import pending_preemption
+from resolute.engine.access import accounts
+from resolute.engine.access.workspaces import ensure_default_workspace
+from resolute.engine.deployments.rollouts import RolloutLoop
+from resolute.engine.jobs.allocations import pending_preemption
 from resolute.engine.loop import EngineLoop
 from resolute.engine.platform import MasterConfig, Platform
-from resolute.engine.ports import Store
-from resolute.engine.rollouts import RolloutLoop
-from resolute.engine.workspaces import ensure_default_workspace
+from resolute.engine.ports.database import Store
 from resolute.runners.local import LocalRunner
 from resolute.server.addresses import is_loopback
 from resolute.server.app import create_app

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from resolute.domain.metric import MetricReport, Series
-from resolute.engine.ports import Transaction
+from resolute.engine.ports.database import Transaction
 from resolute.store.metrics.thinning import thin
 
 SEPARATOR = "."

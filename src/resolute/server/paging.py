@@ -5,7 +5,7 @@ from typing import Annotated, TypeVar
 
 from fastapi import Depends, Query
 
-from resolute.engine.ports import Page, PageRequest
+from resolute.engine.ports.queries import Page, PageRequest
 from resolute.spec.wire.enums import OrderBy
 from resolute.spec.wire.paging import Pagination
 

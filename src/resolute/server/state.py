@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
-from resolute.engine.allocations import AllGather
+from resolute.engine.jobs.allocations import AllGather
 from resolute.server.auth import Tokens
 from resolute.server.dataset_reader import DatasetReader
 from resolute.server.health import HealthCheck

@@ -6,7 +6,8 @@ from resolute.domain.allocation import Allocation
 from resolute.domain.metric import Highlights
 from resolute.domain.trial import Trial
 from resolute.engine.platform import Platform
-from resolute.engine.ports import ExperimentQuery, ExperimentSummary, Transaction
+from resolute.engine.ports.database import Transaction
+from resolute.engine.ports.queries import ExperimentQuery, ExperimentSummary
 from resolute.server.shapes.experiments import experiment_message
 from resolute.server.shapes.trials import TrialView, trial_message
 from resolute.spec.wire.experiments import Experiment as ExperimentMessage

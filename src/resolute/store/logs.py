@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from resolute.domain.errors import InvalidInput, Unavailable
 from resolute.domain.log import HEADER_LENGTH, LogLine, decode_line, encode_line
-from resolute.engine.ports import LogQuery
+from resolute.engine.ports.logs import LogQuery
 
 _LONGEST_NAME = 200
 _LONGEST_LINE = 1 << 20
@@ -29,7 +29,7 @@ _Matches = Callable[[bytes], bool]
 
 
 class FileLogs:
-    """`engine.ports.Logs` in a folder. Thread-safe, and safe beside other writers of the same files."""
+    """`engine.ports.logs.Logs` in a folder. Thread-safe, and safe beside other writers of the same files."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

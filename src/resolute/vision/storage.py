@@ -10,7 +10,7 @@ from obstore.exceptions import BaseError, NotFoundError, PermissionDeniedError, 
 from obstore.store import ObjectStore
 
 from resolute.domain.errors import Forbidden, NotFound, ResoluteError, Unavailable
-from resolute.imagery.places import first_line, open_place
+from resolute.imagery.locations import first_line, open_place
 
 _SCHEMES = ("s3://", "gs://", "az://", "azure://", "abfs://", "abfss://")
 _CHUNK = 8 << 20

@@ -11,7 +11,7 @@ import obstore
 import pytest
 
 from resolute.domain.errors import InvalidInput, NotFound, Unavailable
-from resolute.imagery.places import open_place
+from resolute.imagery.locations import open_place
 from resolute.imagery.shards.pack import pack
 from resolute.imagery.shards.reader import ShardReader
 

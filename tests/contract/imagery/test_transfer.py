@@ -8,8 +8,8 @@ import pytest
 from obstore.exceptions import GenericError
 
 from resolute.domain.errors import Forbidden, InvalidInput, NotFound
+from resolute.imagery.locations import explained, open_place
 from resolute.imagery.manifest import MANIFEST, PARTIAL
-from resolute.imagery.places import explained, open_place
 from resolute.imagery.transfer import pull, push
 
 

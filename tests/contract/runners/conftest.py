@@ -12,7 +12,7 @@ import pytest
 
 from resolute.domain.allocation import NodeShare
 from resolute.domain.log import LogLine, decode_line
-from resolute.engine.ports import Gang, GangStatus
+from resolute.engine.ports.runner import Gang, GangStatus
 from resolute.runners.local import LocalRunner
 
 PATIENCE_S = 60.0

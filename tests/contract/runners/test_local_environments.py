@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from resolute.engine.ports import EnvironmentSpec
+from resolute.engine.ports.runner import EnvironmentSpec
 from resolute.runners.local import LocalRunner
 
 JUDGE = Path(__file__).parents[3] / ".venv-judge/bin/python"

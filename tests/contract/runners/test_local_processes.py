@@ -13,7 +13,7 @@ import pytest
 
 from resolute.domain.errors import EnvironmentFailed, InvalidInput
 from resolute.domain.log import HEADER_LENGTH, LogLevel, LogStream
-from resolute.engine.ports import EnvironmentSpec
+from resolute.engine.ports.runner import EnvironmentSpec
 from resolute.runners.local import LocalRunner
 
 MASTER = """

@@ -9,7 +9,7 @@ from typing import Protocol
 import pytest
 
 from resolute.domain.allocation import NodeShare
-from resolute.engine.ports import Gang, GangStatus, Runner
+from resolute.engine.ports.runner import Gang, GangStatus, Runner
 from resolute.runners.fake import FakeRunner
 from resolute.runners.local import LocalRunner
 

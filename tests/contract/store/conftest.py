@@ -16,7 +16,7 @@ from sqlalchemy import create_engine, text
 from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.metric import TRAINING, MetricReport
 from resolute.domain.trial import Trial, TrialState
-from resolute.engine.ports import Blobs
+from resolute.engine.ports.blobs import Blobs
 from resolute.store.blobs import open_blobs
 from resolute.store.db import DatabaseStore, open_store, tables
 from resolute.store.db.schema import seed

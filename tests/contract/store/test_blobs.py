@@ -1,4 +1,4 @@
-"""`engine.ports.Blobs`, in a local folder and in a real S3 server."""
+"""`engine.ports.blobs.Blobs`, in a local folder and in a real S3 server."""
 
 import hashlib
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from resolute.domain.errors import InvalidInput, NotFound, Unavailable
-from resolute.engine.ports import Blobs
+from resolute.engine.ports.blobs import Blobs
 from resolute.store.blobs import open_blobs
 
 LARGE = bytes(range(256)) * 4096 * 24  # 24 MiB: several chunks, and several parts of a multipart upload

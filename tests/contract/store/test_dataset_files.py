@@ -1,4 +1,4 @@
-"""`engine.registry_ports.DatasetFiles` over a folder and over S3."""
+"""`engine.ports.registry.DatasetFiles` over a folder and over S3."""
 
 import uuid
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`engine.ports.Logs`: files that several processes append to."""
+"""`engine.ports.logs.Logs`: files that several processes append to."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 
 from resolute.domain.errors import InvalidInput
 from resolute.domain.log import LogLevel, LogLine, LogStream, encode_line
-from resolute.engine.ports import LogQuery, Logs
+from resolute.engine.ports.logs import LogQuery, Logs
 from resolute.store.logs import FileLogs
 
 SECOND = 1_000_000

@@ -1,4 +1,4 @@
-"""`engine.ports.Checkpoints`, on every database."""
+"""`engine.ports.database.Checkpoints`, on every database."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +11,8 @@ from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.errors import AlreadyExists, InvalidInput, NotFound
 from resolute.domain.metric import VALIDATION, MetricReport
 from resolute.domain.trial import Trial
-from resolute.engine.ports import CheckpointQuery, PageRequest, Store
+from resolute.engine.ports.database import Store
+from resolute.engine.ports.queries import CheckpointQuery, PageRequest
 
 NewReport = Callable[..., MetricReport]
 

@@ -1,4 +1,4 @@
-"""`engine.registry_ports.Deployments`, on every database."""
+"""`engine.ports.registry.Deployments`, on every database."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -8,7 +8,7 @@ import pytest
 
 from resolute.domain.deployment import Deployment, Guard, Revision, RevisionState, Scaling, Serving
 from resolute.domain.errors import AlreadyExists, NotFound
-from resolute.engine.ports import Store
+from resolute.engine.ports.database import Store
 
 NOON = datetime(2026, 5, 4, 12, 0, 0, 123456, tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-"""`engine.ports.Experiments`, on every database."""
+"""`engine.ports.database.Experiments`, on every database."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,8 +13,10 @@ from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.metric import MetricReport
 from resolute.domain.task import Task, TaskType
 from resolute.domain.trial import Trial
-from resolute.domain.user import Project, User, Workspace
-from resolute.engine.ports import ExperimentQuery, PageRequest, Store
+from resolute.domain.user import User
+from resolute.domain.workspace import Project, Workspace
+from resolute.engine.ports.database import Store
+from resolute.engine.ports.queries import ExperimentQuery, PageRequest
 
 NewExperiment = Callable[..., Experiment]
 NewTrial = Callable[..., Trial]

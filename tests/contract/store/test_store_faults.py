@@ -17,7 +17,9 @@ import pytest
 from resolute.domain.errors import InvalidInput, NotSupported, Unavailable
 from resolute.domain.log import LogLine
 from resolute.domain.metric import TRAINING, MetricReport
-from resolute.engine.ports import Blobs, LogQuery, Store
+from resolute.engine.ports.blobs import Blobs
+from resolute.engine.ports.database import Store
+from resolute.engine.ports.logs import LogQuery
 from resolute.store.blobs import open_blobs
 from resolute.store.db import open_store
 from resolute.store.logs import FileLogs

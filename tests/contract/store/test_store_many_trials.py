@@ -10,7 +10,7 @@ import pytest
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.metric import TRAINING, VALIDATION, MetricReport
 from resolute.domain.trial import Trial
-from resolute.engine.ports import Store
+from resolute.engine.ports.database import Store
 from resolute.store.db.metric_series import FEW
 
 NewReport = Callable[..., MetricReport]

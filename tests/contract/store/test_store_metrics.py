@@ -1,4 +1,4 @@
-"""`engine.ports.Metrics`, on every database."""
+"""`engine.ports.database.Metrics`, on every database."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ import pytest
 
 from resolute.domain.metric import TRAINING, VALIDATION, MetricReport, MetricSummary
 from resolute.domain.trial import Trial
-from resolute.engine.ports import Store
+from resolute.engine.ports.database import Store
 
 NewReport = Callable[..., MetricReport]
 

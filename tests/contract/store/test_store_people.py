@@ -1,4 +1,4 @@
-"""`engine.ports.Users`, `Workspaces`, `Templates`, `Contexts` and `Settings`, on every database."""
+"""`engine.ports.database.Users`, `Workspaces`, `Templates`, `Contexts` and `Settings`, on every database."""
 
 import hashlib
 from collections.abc import Callable
@@ -9,8 +9,10 @@ import pytest
 
 from resolute.domain.errors import AlreadyExists, NotFound
 from resolute.domain.experiment import Experiment, ExperimentState
-from resolute.domain.user import Project, Session, Template, User, Workspace
-from resolute.engine.ports import Store
+from resolute.domain.template import Template
+from resolute.domain.user import Session, User
+from resolute.domain.workspace import Project, Workspace
+from resolute.engine.ports.database import Store
 
 NewExperiment = Callable[..., Experiment]
 

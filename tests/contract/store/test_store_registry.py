@@ -1,4 +1,4 @@
-"""`engine.registry_ports.Models` and `Datasets`, and what they keep from being collected, on every database."""
+"""`engine.ports.registry.Models` and `Datasets`, and what they keep from being collected, on every database."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -12,9 +12,9 @@ from resolute.domain.deployment import Deployment, Revision, RevisionState, Serv
 from resolute.domain.errors import AlreadyExists, InvalidInput, NotFound
 from resolute.domain.model import Model, ModelVersion, Stage
 from resolute.domain.trial import Trial
-from resolute.domain.user import Workspace
-from resolute.engine.ports import Store, Transaction
-from resolute.engine.registry_ports import ModelQuery
+from resolute.domain.workspace import Workspace
+from resolute.engine.ports.database import Store, Transaction
+from resolute.engine.ports.registry import ModelQuery
 
 NOON = datetime(2026, 5, 4, 12, 0, 0, 123456, tzinfo=UTC)
 

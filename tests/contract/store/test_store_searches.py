@@ -1,4 +1,4 @@
-"""The state of a search in `engine.ports.Experiments`, on every database."""
+"""The state of a search in `engine.ports.database.Experiments`, on every database."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,8 @@ import pytest
 
 from resolute.domain.errors import ResoluteError
 from resolute.domain.experiment import Experiment
-from resolute.engine.ports import SearcherHead, Store
+from resolute.engine.ports.database import Store
+from resolute.engine.ports.queries import SearcherHead
 
 NewExperiment = Callable[..., Experiment]
 

@@ -1,4 +1,4 @@
-"""`engine.ports.Store`: what a transaction promises, on every database."""
+"""`engine.ports.database.Store`: what a transaction promises, on every database."""
 
 import threading
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 
 from resolute.domain.errors import ResoluteError
 from resolute.domain.experiment import Experiment, ExperimentState
-from resolute.engine.ports import Store, Transaction
+from resolute.engine.ports.database import Store, Transaction
 from resolute.store.db import DatabaseStore, open_store
 
 

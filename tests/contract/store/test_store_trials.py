@@ -1,4 +1,4 @@
-"""`engine.ports.Trials`, `Tasks` and `Allocations`, on every database."""
+"""`engine.ports.database.Trials`, `Tasks` and `Allocations`, on every database."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +13,8 @@ from resolute.domain.experiment import Experiment
 from resolute.domain.metric import VALIDATION, MetricReport
 from resolute.domain.task import Task, TaskType
 from resolute.domain.trial import Trial, TrialState
-from resolute.engine.ports import PageRequest, Store, TrialQuery
+from resolute.engine.ports.database import Store
+from resolute.engine.ports.queries import PageRequest, TrialQuery
 
 NewTrial = Callable[..., Trial]
 

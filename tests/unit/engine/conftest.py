@@ -15,11 +15,11 @@ from resolute.domain.experiment import Experiment
 from resolute.domain.metric import VALIDATION, MetricReport
 from resolute.domain.trial import Trial
 from resolute.domain.user import User
-from resolute.engine.allocations import ack_preemption
+from resolute.engine.experiments.submission import create_experiment
+from resolute.engine.jobs.allocations import ack_preemption
 from resolute.engine.loop import prepare, tick
 from resolute.engine.platform import MasterConfig, Platform
-from resolute.engine.reports import report_checkpoint, report_metrics
-from resolute.engine.submission import create_experiment
+from resolute.engine.trials.reports import report_checkpoint, report_metrics
 from resolute.runners.fake import FakeRunner
 from resolute.store.blobs import open_blobs
 from resolute.store.db import open_store
@@ -126,7 +126,7 @@ class World:
         self.finish(trial)
 
     def log(self, trial: Trial) -> str:
-        from resolute.engine.ports import LogQuery
+        from resolute.engine.ports.logs import LogQuery
 
         return "\n".join(line.text for line in self.platform.logs.read(trial.task_id, LogQuery()))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from resolute.domain.errors import InvalidInput, Unavailable
-from resolute.engine.allocations import AllGather, gathered
+from resolute.engine.jobs.allocations import AllGather, gathered
 
 
 def test_everyone_gets_the_values_of_all() -> None:

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from resolute.domain.allocation import AllocationState
 from resolute.domain.experiment import ExperimentState
 from resolute.domain.trial import Trial
-from resolute.engine.allocations import ack_preemption
+from resolute.engine.experiments.search_memory import PATCHES_PER_SNAPSHOT
+from resolute.engine.jobs.allocations import ack_preemption
 from resolute.engine.loop import prepare
-from resolute.engine.ports import Store, Transaction
-from resolute.engine.search_memory import PATCHES_PER_SNAPSHOT
-from resolute.engine.trials import report_progress
+from resolute.engine.ports.database import Store, Transaction
+from resolute.engine.trials.running import report_progress
 
 STOPPING = """
 name: a

@@ -4,7 +4,7 @@ import pytest
 
 from resolute.domain.errors import InvalidInput
 from resolute.domain.experiment import ExperimentState
-from resolute.engine.custom_search import searcher_events, tell_searcher
+from resolute.engine.experiments.custom_search import searcher_events, tell_searcher
 
 CUSTOM = """
 name: c

@@ -19,8 +19,8 @@ from resolute.domain.errors import (
     ResoluteError,
 )
 from resolute.domain.user import User
-from resolute.engine import datasets
-from resolute.engine.datasets import NewDataset
+from resolute.engine.registry import datasets
+from resolute.engine.registry.datasets import NewDataset
 from resolute.spec import manifest
 
 CONFIG = "entrypoint: python3 train.py\nsearcher: {name: single, metric: loss}\n"

@@ -10,10 +10,11 @@ import pytest
 from resolute.domain.dataset import DatasetFile
 from resolute.domain.deployment import Deployment, Revision, RevisionState, Serving
 from resolute.domain.errors import IllegalTransition, NotFound
-from resolute.engine import datasets, registry
-from resolute.engine.collection import delete_checkpoints
-from resolute.engine.lineage import Kind, Lineage, lineage
-from resolute.engine.submission import continue_experiment
+from resolute.engine.experiments.collection import delete_checkpoints
+from resolute.engine.experiments.submission import continue_experiment
+from resolute.engine.registry import datasets
+from resolute.engine.registry import models as registry
+from resolute.engine.registry.lineage import Kind, Lineage, lineage
 from resolute.spec import manifest
 
 CONFIG = """

@@ -17,12 +17,12 @@ from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.errors import AlreadyExists, Forbidden, IllegalTransition, InvalidInput, NotFound
 from resolute.domain.model import ModelVersion, Stage
 from resolute.domain.user import User
-from resolute.engine import registry
-from resolute.engine.accounts import ensure_default_users
-from resolute.engine.collection import collect, delete_checkpoints
+from resolute.engine.access.accounts import ensure_default_users
+from resolute.engine.access.workspaces import add_workspace, archive_workspace, ensure_default_workspace
+from resolute.engine.experiments.collection import collect, delete_checkpoints
 from resolute.engine.platform import MasterConfig, Platform
-from resolute.engine.registry import Place, checked_model_name
-from resolute.engine.workspaces import add_workspace, archive_workspace, ensure_default_workspace
+from resolute.engine.registry import models as registry
+from resolute.engine.registry.models import Place, checked_model_name
 from resolute.runners.fake import FakeRunner
 from resolute.store.blobs import open_blobs
 from resolute.store.db import open_store

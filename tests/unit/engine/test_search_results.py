@@ -3,7 +3,7 @@
 import pytest
 
 from resolute.domain.errors import InvalidConfig, NotFound
-from resolute.engine.pareto import pareto_trials
+from resolute.engine.experiments.pareto import pareto_trials
 
 BOTH = """
 name: two

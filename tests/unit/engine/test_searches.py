@@ -7,11 +7,11 @@ from resolute.domain.errors import InvalidInput
 from resolute.domain.experiment import ExperimentState
 from resolute.domain.retention import RetentionPolicy
 from resolute.domain.trial import TrialState
-from resolute.engine.collection import collect_pending, preview_gc
-from resolute.engine.experiments import patch_experiment
-from resolute.engine.jobs import JobUpdate, list_jobs, update_jobs
+from resolute.engine.experiments.changes import patch_experiment
+from resolute.engine.experiments.collection import collect_pending, preview_gc
+from resolute.engine.experiments.submission import continue_experiment
+from resolute.engine.jobs.queue import JobUpdate, list_jobs, update_jobs
 from resolute.engine.loop import tick
-from resolute.engine.submission import continue_experiment
 
 RANDOM = """
 name: r

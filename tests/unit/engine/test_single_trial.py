@@ -10,7 +10,7 @@ from resolute.domain.errors import Fenced, IllegalTransition, InvalidConfig, Inv
 from resolute.domain.experiment import ExperimentState
 from resolute.domain.metric import VALIDATION, MetricReport
 from resolute.domain.trial import TrialState
-from resolute.engine.experiments import (
+from resolute.engine.experiments.changes import (
     activate_experiment,
     archive_experiment,
     cancel_experiment,
@@ -19,9 +19,9 @@ from resolute.engine.experiments import (
     kill_trial,
     pause_experiment,
 )
-from resolute.engine.reports import report_metrics
-from resolute.engine.submission import continue_experiment
-from resolute.engine.trials import report_early_exit
+from resolute.engine.experiments.submission import continue_experiment
+from resolute.engine.trials.reports import report_metrics
+from resolute.engine.trials.running import report_early_exit
 
 CONFIG = "name: x\nentrypoint: python3 train.py\nsearcher: {name: single, metric: loss}\n"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from resolute.domain.errors import EnvironmentFailed, Unavailable
-from resolute.engine.ports import EnvironmentSpec
+from resolute.engine.ports.runner import EnvironmentSpec
 from resolute.runners.environments import Environment, Interpreter, fingerprint, resolve
 from resolute.runners.shepherd.environment import EnvironmentBuild, build_from_json, ensure_built
 

@@ -5,7 +5,7 @@ import pytest
 from resolute.domain.allocation import NodeShare
 from resolute.domain.errors import Unavailable
 from resolute.domain.node import Node, Slot
-from resolute.engine.ports import Gang
+from resolute.engine.ports.runner import Gang
 from resolute.runners.fake import FakeRunner
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from resolute.domain.allocation import NodeShare
 from resolute.domain.node import DeviceType, Node, Slot
-from resolute.engine.ports import Gang
+from resolute.engine.ports.runner import Gang
 from resolute.runners.environments import Environment
 from resolute.runners.process_env import process_env
 from resolute.runners.shepherd.run_directory import RunDirectory

@@ -2,7 +2,7 @@
 
 import pytest
 
-from resolute.engine.accounts import client_form, hash_password, verify_password
+from resolute.engine.access.accounts import client_form, hash_password, verify_password
 from resolute.server.addresses import is_loopback
 from resolute.server.gate import Gate
 

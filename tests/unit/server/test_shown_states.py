@@ -8,7 +8,7 @@ import pytest
 from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.trial import TrialState
-from resolute.engine.ports import ExperimentSummary
+from resolute.engine.ports.queries import ExperimentSummary
 from resolute.server.shapes.states import (
     experiment_state,
     experiment_states,

@@ -11,7 +11,7 @@ from sqlalchemy.dialects import sqlite
 
 from resolute.domain.allocation import NodeShare
 from resolute.domain.trial import TrialState
-from resolute.engine.ports import PageRequest
+from resolute.engine.ports.queries import PageRequest
 from resolute.store.db.columns import LIST_SEPARATOR, Choice, Document, Elements, Moment, Shares
 from resolute.store.db.paging import batched, window
 from resolute.store.moment import from_microseconds, to_microseconds

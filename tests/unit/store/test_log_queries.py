@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resolute.domain.log import LogLevel, LogLine, LogStream
-from resolute.engine.ports import LogQuery
+from resolute.engine.ports.logs import LogQuery
 from resolute.store.logs import FileLogs
 
 START = 1_700_000_000_000_000

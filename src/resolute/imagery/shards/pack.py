@@ -18,7 +18,7 @@ from obstore.store import ObjectStore
 from resolute.domain.errors import InvalidInput
 from resolute.imagery import coco
 from resolute.imagery.files import existing_folder
-from resolute.imagery.places import explained, open_place
+from resolute.imagery.locations import explained, open_place
 from resolute.imagery.shards.index import ANNOTATIONS, INDEX, Index, Sample, Shard, encode
 from resolute.imagery.workers import Progress
 

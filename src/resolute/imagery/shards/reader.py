@@ -23,7 +23,7 @@ from obstore.store import ObjectStore
 from resolute.domain.errors import InvalidInput, NotFound, Unavailable
 from resolute.imagery import coco
 from resolute.imagery.files import make_folder
-from resolute.imagery.places import exists, explained, open_place
+from resolute.imagery.locations import exists, explained, open_place
 from resolute.imagery.shards.index import ANNOTATIONS, INDEX, Index, Shard, decode
 
 CACHE_BYTES = 8 << 30

@@ -11,10 +11,11 @@ from fastapi.responses import StreamingResponse
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.errors import CheckpointDamaged, IllegalTransition, InvalidInput, NotFound
 from resolute.domain.retention import RetentionPolicy
-from resolute.engine import collection
+from resolute.engine.experiments import collection
 from resolute.engine.platform import Platform
-from resolute.engine.ports import Blobs, CheckpointQuery
-from resolute.engine.reports import report_checkpoint as record_checkpoint
+from resolute.engine.ports.blobs import Blobs
+from resolute.engine.ports.queries import CheckpointQuery
+from resolute.engine.trials.reports import report_checkpoint as record_checkpoint
 from resolute.server.archives import FORMATS
 from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.paging import Order, PageParams, Paging, pagination

@@ -6,10 +6,10 @@ from fastapi import Query
 
 from resolute.domain.errors import NotFound, NotSupported
 from resolute.domain.node import Slot
-from resolute.engine import cluster as engine
-from resolute.engine.accounts import require_admin
-from resolute.engine.cluster import NodeView
-from resolute.engine.jobs import JobUpdate, JobView, list_jobs, update_jobs
+from resolute.engine.access.accounts import require_admin
+from resolute.engine.jobs import cluster as engine
+from resolute.engine.jobs.cluster import NodeView
+from resolute.engine.jobs.queue import JobUpdate, JobView, list_jobs, update_jobs
 from resolute.engine.platform import Platform
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import Order, Paging, is_descending, pagination

@@ -1,6 +1,6 @@
 """The API of a search that is driven from outside (searcher.name: custom): ask what happened, tell what to do."""
 
-from resolute.engine.custom_search import searcher_events, tell_searcher
+from resolute.engine.experiments.custom_search import searcher_events, tell_searcher
 from resolute.server.auth import PlatformOf
 from resolute.server.resource import Resource
 from resolute.spec.wire import searches as wire

@@ -10,9 +10,10 @@ from fastapi import Query, Response
 
 from resolute.domain.dataset import DatasetClass, DatasetVersion
 from resolute.domain.errors import InvalidInput, NotFound
-from resolute.engine import datasets as engine
 from resolute.engine.platform import Platform
-from resolute.engine.ports import Page, Transaction
+from resolute.engine.ports.database import Transaction
+from resolute.engine.ports.queries import Page
+from resolute.engine.registry import datasets as engine
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import PageParams, Paging, pagination
 from resolute.server.resource import Resource

@@ -8,11 +8,11 @@ from fastapi import Query
 
 from resolute.domain.deployment import Deployment, Serving
 from resolute.domain.errors import NotFound
-from resolute.engine import deployments as engine
-from resolute.engine.deployments_models import SourceSpec
+from resolute.engine.deployments import deployments as engine
+from resolute.engine.deployments.models import SourceSpec
+from resolute.engine.deployments.replicas import replicas_of_deployments
 from resolute.engine.platform import Platform
-from resolute.engine.ports import Transaction
-from resolute.engine.replicas import replicas_of_deployments
+from resolute.engine.ports.database import Transaction
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.resource import Resource
 from resolute.server.shapes.deployments import DeploymentView, deployment_message, point_message

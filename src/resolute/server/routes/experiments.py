@@ -9,13 +9,13 @@ from fastapi import Query, Request
 from resolute.domain.errors import Forbidden, NotFound
 from resolute.domain.metric import VALIDATION
 from resolute.domain.retention import RetentionPolicy
-from resolute.engine import experiments as engine
-from resolute.engine import submission
-from resolute.engine.cluster import total_slots
-from resolute.engine.collection import policy_of
-from resolute.engine.jobs import list_jobs
+from resolute.engine.experiments import changes as engine
+from resolute.engine.experiments import submission
+from resolute.engine.experiments.collection import policy_of
+from resolute.engine.jobs.cluster import total_slots
+from resolute.engine.jobs.queue import list_jobs
 from resolute.engine.platform import Platform
-from resolute.engine.ports import ExperimentQuery, TrialQuery
+from resolute.engine.ports.queries import ExperimentQuery, TrialQuery
 from resolute.search.simulate import simulate
 from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.paging import Order, Paging, is_descending, pagination

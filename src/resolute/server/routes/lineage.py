@@ -1,6 +1,6 @@
 """What came from what, as a graph."""
 
-from resolute.engine.lineage import Kind, lineage
+from resolute.engine.registry.lineage import Kind, lineage
 from resolute.server.auth import PlatformOf
 from resolute.server.resource import Resource
 from resolute.server.shapes.datasets import lineage_message

@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from resolute.domain.errors import InvalidInput
 from resolute.domain.log import NO_RANK, LogStream
 from resolute.engine.platform import Platform
-from resolute.engine.ports import LogQuery
+from resolute.engine.ports.logs import LogQuery
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.following import log_batches
 from resolute.server.resource import Resource

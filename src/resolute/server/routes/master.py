@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
-from resolute.engine.accounts import require_admin
+from resolute.engine.access.accounts import require_admin
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.logbook import LogbookLine
 from resolute.server.resource import Resource

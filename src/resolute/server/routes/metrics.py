@@ -9,7 +9,8 @@ from starlette.concurrency import run_in_threadpool
 
 from resolute.domain.metric import TRAINING, VALIDATION, Series
 from resolute.engine.platform import Platform
-from resolute.engine.ports import Transaction, TrialQuery
+from resolute.engine.ports.database import Transaction
+from resolute.engine.ports.queries import TrialQuery
 from resolute.server.auth import PlatformOf
 from resolute.server.nested_series import SEPARATOR, nested_series
 from resolute.server.resource import Resource

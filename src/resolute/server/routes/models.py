@@ -6,10 +6,11 @@ from typing import Annotated
 from fastapi import Query
 
 from resolute.domain.model import Model, ModelVersion
-from resolute.engine import registry as engine
 from resolute.engine.platform import Platform
-from resolute.engine.ports import Page, Transaction
-from resolute.engine.registry_ports import ModelQuery
+from resolute.engine.ports.database import Transaction
+from resolute.engine.ports.queries import Page
+from resolute.engine.ports.registry import ModelQuery
+from resolute.engine.registry import models as engine
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import Order, Paging, is_descending, pagination
 from resolute.server.resource import Resource

@@ -1,6 +1,6 @@
 """The API of searches with several objectives: the trials that no other one beats."""
 
-from resolute.engine.pareto import pareto_trials
+from resolute.engine.experiments.pareto import pareto_trials
 from resolute.server.auth import PlatformOf
 from resolute.server.resource import Resource
 from resolute.spec.wire import searches as wire

@@ -6,11 +6,12 @@ from typing import Annotated
 from fastapi import Query
 
 from resolute.domain.errors import InvalidInput, NotFound, ResoluteError
-from resolute.domain.user import Project
-from resolute.engine import experiments as experiment_engine
-from resolute.engine import workspaces as engine
+from resolute.domain.workspace import Project
+from resolute.engine.access import workspaces as engine
+from resolute.engine.experiments import changes as experiment_engine
 from resolute.engine.platform import Platform
-from resolute.engine.ports import ExperimentQuery, Transaction
+from resolute.engine.ports.database import Transaction
+from resolute.engine.ports.queries import ExperimentQuery
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import Order, Paging, is_descending, pagination
 from resolute.server.resource import Resource

@@ -16,9 +16,9 @@ from starlette.concurrency import run_in_threadpool
 
 from resolute.domain.errors import Forbidden, InvalidInput
 from resolute.domain.metric import TRAINING, VALIDATION, MetricReport
-from resolute.engine import reports as engine
-from resolute.engine import trials
 from resolute.engine.platform import Platform
+from resolute.engine.trials import reports as engine
+from resolute.engine.trials import running as trials
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.resource import Resource
 from resolute.spec.wire import metrics as wire_metrics

@@ -10,7 +10,7 @@ from typing import Any
 
 from resolute.domain.errors import InvalidInput
 from resolute.domain.metric import MetricSummary
-from resolute.engine.ports import ExperimentQuery, ExperimentSummary
+from resolute.engine.ports.queries import ExperimentQuery, ExperimentSummary
 from resolute.server.auth import PlatformOf
 from resolute.server.paging import PageParams, pagination
 from resolute.server.resource import Resource

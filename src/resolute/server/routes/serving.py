@@ -9,8 +9,8 @@ from starlette.responses import StreamingResponse
 from resolute.domain.data_path import forward_proof, is_for_the_platform, why_ambiguous
 from resolute.domain.deployment import Deployment
 from resolute.domain.errors import Forbidden, InvalidInput, NotFound, Unauthenticated, Unavailable
-from resolute.engine.deployments import deployment_key, find_deployment
-from resolute.engine.fencing import secret_of
+from resolute.engine.deployments.deployments import deployment_key, find_deployment
+from resolute.engine.jobs.fencing import secret_of
 from resolute.engine.platform import Platform
 from resolute.server.auth import PlatformOf, find_principal
 from resolute.server.resource import Resource

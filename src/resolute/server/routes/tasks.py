@@ -9,8 +9,8 @@ from fastapi import Query
 from starlette.concurrency import run_in_threadpool
 
 from resolute.domain.errors import Forbidden, Unavailable
-from resolute.engine import allocations as engine
-from resolute.engine.cluster import cluster_nodes
+from resolute.engine.jobs import allocations as engine
+from resolute.engine.jobs.cluster import cluster_nodes
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.resource import Resource
 from resolute.server.shapes.tasks import allocation_message, allocation_summary, task_message

@@ -8,10 +8,10 @@ from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.domain.metric import TRAINING, VALIDATION
 from resolute.domain.trial import Trial, TrialState
-from resolute.engine import trials as engine
 from resolute.engine.platform import Platform
-from resolute.engine.ports import Transaction
-from resolute.engine.reports import PROFILING_GROUPS
+from resolute.engine.ports.database import Transaction
+from resolute.engine.trials import running as engine
+from resolute.engine.trials.reports import PROFILING_GROUPS
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import Order, Paging, is_descending, pagination
 from resolute.server.resource import Resource

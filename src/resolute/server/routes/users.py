@@ -7,8 +7,8 @@ from fastapi import Body, Query, Request, Response
 
 from resolute.domain.errors import InvalidInput, NotFound, ResoluteError
 from resolute.domain.user import User
-from resolute.engine import accounts
-from resolute.engine.accounts import UserChanges, client_form
+from resolute.engine.access import accounts
+from resolute.engine.access.accounts import UserChanges, client_form
 from resolute.server.addresses import address_of, is_loopback, network_of
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import Order, Paging, is_descending, pagination

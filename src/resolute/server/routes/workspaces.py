@@ -4,11 +4,12 @@ from typing import Annotated, Any
 
 from fastapi import Body, Query
 
-from resolute.domain.user import Template, Workspace
-from resolute.engine import templates as template_engine
-from resolute.engine import workspaces as engine
+from resolute.domain.template import Template
+from resolute.domain.workspace import Workspace
+from resolute.engine.access import workspaces as engine
+from resolute.engine.experiments import templates as template_engine
 from resolute.engine.platform import Platform
-from resolute.engine.ports import Transaction
+from resolute.engine.ports.database import Transaction
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import Order, Paging, is_descending, pagination
 from resolute.server.resource import Resource

@@ -1,7 +1,7 @@
 """Checkpoints as messages."""
 
 from resolute.domain.checkpoint import Checkpoint
-from resolute.engine.ports import CheckpointView
+from resolute.engine.ports.queries import CheckpointView
 from resolute.spec.secrets import without_storage_keys
 from resolute.spec.wire import checkpoints as wire
 from resolute.spec.wire.base import json_safe

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from resolute.domain.allocation import Allocation
 from resolute.domain.node import Slot
-from resolute.engine.cluster import NodeView, PoolView
-from resolute.engine.jobs import JobView
+from resolute.engine.jobs.cluster import NodeView, PoolView
+from resolute.engine.jobs.queue import JobView
 from resolute.engine.platform import MasterConfig
 from resolute.spec.wire import cluster as wire
 from resolute.spec.wire import jobs as wire_jobs

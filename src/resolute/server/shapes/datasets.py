@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from resolute.domain.dataset import DatasetFile, DatasetVersion
-from resolute.engine.lineage import Lineage
+from resolute.engine.registry.lineage import Lineage
 from resolute.imagery.coco import Annotation, Image
 from resolute.spec.wire import datasets as wire
 from resolute.spec.wire.base import json_safe

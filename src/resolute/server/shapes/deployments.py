@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from resolute.domain.deployment import Deployment, Revision, RevisionState
 from resolute.domain.replica import Replica, ReplicaState
 from resolute.domain.rollout import traffic
-from resolute.engine.deployments_traffic import Point
+from resolute.engine.deployments.traffic import Point
 from resolute.spec.wire import deployments as wire
 
 DOMAIN = "resolute.local"

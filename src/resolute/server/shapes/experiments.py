@@ -3,8 +3,9 @@
 from datetime import datetime
 
 from resolute.domain.experiment import Experiment
-from resolute.domain.user import Project, User, Workspace
-from resolute.engine.ports import ExperimentSummary
+from resolute.domain.user import User
+from resolute.domain.workspace import Project, Workspace
+from resolute.engine.ports.queries import ExperimentSummary
 from resolute.server.shapes.states import experiment_state
 from resolute.spec.secrets import masked, masked_text
 from resolute.spec.wire import experiments as wire

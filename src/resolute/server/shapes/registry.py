@@ -1,7 +1,7 @@
 """Registered models and their versions as messages."""
 
 from resolute.domain.model import Model, ModelVersion
-from resolute.engine.ports import CheckpointView
+from resolute.engine.ports.queries import CheckpointView
 from resolute.server.shapes.checkpoints import checkpoint_message
 from resolute.spec.wire import registry as wire
 from resolute.spec.wire.base import json_safe

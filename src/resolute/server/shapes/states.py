@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.experiment import ExperimentState
 from resolute.domain.trial import TrialState
-from resolute.engine.ports import ExperimentSummary
+from resolute.engine.ports.queries import ExperimentSummary
 from resolute.spec.wire import enums as wire
 
 _RUNNING_KINDS = frozenset({"QUEUED", "PULLING", "STARTING", "RUNNING"})

@@ -2,7 +2,9 @@
 
 from datetime import datetime
 
-from resolute.domain.user import Project, Template, User, Workspace
+from resolute.domain.template import Template
+from resolute.domain.user import User
+from resolute.domain.workspace import Project, Workspace
 from resolute.spec.secrets import masked, masked_storage
 from resolute.spec.wire import workspaces as wire
 

@@ -1,4 +1,4 @@
-"""`engine.registry_ports.DatasetFiles` over a folder, S3, GCS or Azure. Reads only; creates nothing."""
+"""`engine.ports.registry.DatasetFiles` over a folder, S3, GCS or Azure. Reads only; creates nothing."""
 
 import os
 from collections.abc import Iterator

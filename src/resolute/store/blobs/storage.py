@@ -1,4 +1,4 @@
-"""`engine.ports.Blobs` over any store that obstore opens.
+"""`engine.ports.blobs.Blobs` over any store that obstore opens.
 
 A file is whole or not there: object stores put at once, the local store writes beside and renames. Several files
 move at the same time; obstore does its work without the interpreter lock.

@@ -1,4 +1,4 @@
-"""The database behind `engine.ports.Store`: SQLite in a file, or PostgreSQL by URL.
+"""The database behind `engine.ports.database.Store`: SQLite in a file, or PostgreSQL by URL.
 
 Rows stay in here; domain objects go in and out. `open_store` is the one door.
 """

@@ -20,7 +20,7 @@ _BY_TOKEN = _rows.select().where(_t.token_hash == bindparam("token"), _t.state.i
 
 
 class AllocationTable:
-    """`engine.ports.Allocations`."""
+    """`engine.ports.database.Allocations`."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

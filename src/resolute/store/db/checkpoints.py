@@ -9,7 +9,7 @@ from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.deployment import RevisionState
 from resolute.domain.errors import AlreadyExists, InvalidInput, NotFound
 from resolute.domain.metric import TRAINING, VALIDATION
-from resolute.engine.ports import CheckpointQuery, CheckpointView, Page
+from resolute.engine.ports.queries import CheckpointQuery, CheckpointView, Page
 from resolute.store.db import tables
 from resolute.store.db.metrics import MetricTable
 from resolute.store.db.paging import batched, ordered, paged, window
@@ -26,7 +26,7 @@ _SORTS_BY_COLUMN = ("uuid", "trial_id", "steps_completed", "report_time", "state
 
 
 class CheckpointTable:
-    """`engine.ports.Checkpoints`."""
+    """`engine.ports.database.Checkpoints`."""
 
     def __init__(self, connection: Connection, metrics: MetricTable) -> None:
         self._connection = connection

@@ -16,16 +16,18 @@ from sqlalchemy import Connection
 from resolute.store.db.allocations import AllocationTable
 from resolute.store.db.checkpoints import CheckpointTable
 from resolute.store.db.connect import Database, connect
+from resolute.store.db.contexts import ContextTable
 from resolute.store.db.datasets import DatasetTable
 from resolute.store.db.deployments import DeploymentTable
 from resolute.store.db.experiments import ExperimentTable
-from resolute.store.db.facts import ContextTable, SettingTable, TemplateTable
 from resolute.store.db.faults import translated
 from resolute.store.db.metrics import MetricTable
 from resolute.store.db.models import ModelTable
 from resolute.store.db.ownership import WAIT_S, Owner, current_owner
 from resolute.store.db.schema import prepare
+from resolute.store.db.settings import SettingTable
 from resolute.store.db.tasks import TaskTable
+from resolute.store.db.templates import TemplateTable
 from resolute.store.db.trials import TrialTable
 from resolute.store.db.users import UserTable
 from resolute.store.db.workspaces import WorkspaceTable
@@ -132,7 +134,7 @@ class DatabaseTransaction:
 
 
 class DatabaseStore:
-    """`engine.ports.Store` over SQLAlchemy. Thread-safe; writers take turns."""
+    """`engine.ports.database.Store` over SQLAlchemy. Thread-safe; writers take turns."""
 
     def __init__(self, database: Database, owner: Owner | None = None, wait_s: float = WAIT_S) -> None:
         self._database = database

@@ -7,15 +7,15 @@ from sqlalchemy import Connection, Text, delete, func, insert, select, type_coer
 from resolute.domain.dataset import DatasetVersion
 from resolute.domain.errors import NotFound
 from resolute.store.db import tables
-from resolute.store.db.facts import SettingTable
 from resolute.store.db.rows import Rows
+from resolute.store.db.settings import SettingTable
 
 _rows = Rows(tables.datasets, DatasetVersion)
 _t, _links = tables.datasets.c, tables.dataset_experiments.c
 
 
 class DatasetTable:
-    """`engine.registry_ports.Datasets`."""
+    """`engine.ports.registry.Datasets`."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

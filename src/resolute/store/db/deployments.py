@@ -17,7 +17,7 @@ _OVER = (RevisionState.RETIRED, RevisionState.FAILED)
 
 
 class DeploymentTable:
-    """`engine.registry_ports.Deployments`."""
+    """`engine.ports.registry.Deployments`."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

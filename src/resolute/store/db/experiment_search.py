@@ -10,7 +10,7 @@ from resolute.domain.allocation import AllocationState
 from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.errors import InvalidInput
 from resolute.domain.experiment import Experiment
-from resolute.engine.ports import ExperimentQuery, ExperimentSummary, Page
+from resolute.engine.ports.queries import ExperimentQuery, ExperimentSummary, Page
 from resolute.store.db import tables
 from resolute.store.db.paging import ordered, paged
 from resolute.store.db.rows import Rows

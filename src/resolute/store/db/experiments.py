@@ -8,7 +8,7 @@ from sqlalchemy import Connection, bindparam, delete, or_, select
 
 from resolute.domain.errors import NotFound
 from resolute.domain.experiment import Experiment, ExperimentState
-from resolute.engine.ports import ExperimentQuery, ExperimentSummary, Page, SearcherHead
+from resolute.engine.ports.queries import ExperimentQuery, ExperimentSummary, Page, SearcherHead
 from resolute.search.patch import patched
 from resolute.store.db import tables
 from resolute.store.db.columns import document
@@ -34,7 +34,7 @@ _ADD_PATCH = HotStatement(
 
 
 class ExperimentTable:
-    """`engine.ports.Experiments`."""
+    """`engine.ports.database.Experiments`."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

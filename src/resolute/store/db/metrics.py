@@ -26,7 +26,7 @@ Item = tuple[int, MetricReport, bool]
 
 
 class MetricTable:
-    """`engine.ports.Metrics`."""
+    """`engine.ports.database.Metrics`."""
 
     def __init__(self, connection: Connection, cache: SeriesCache | None) -> None:
         self._connection = connection

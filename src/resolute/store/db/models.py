@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, Connection, Select, Text, delete, func, se
 
 from resolute.domain.errors import AlreadyExists, InvalidInput, NotFound
 from resolute.domain.model import Model, ModelVersion
-from resolute.engine.ports import PageRequest
-from resolute.engine.registry_ports import ModelQuery
+from resolute.engine.ports.queries import PageRequest
+from resolute.engine.ports.registry import ModelQuery
 from resolute.store.db import tables
 from resolute.store.db.paging import batched, ordered, paged
 from resolute.store.db.rows import Rows
@@ -34,7 +34,7 @@ _SORTS: dict[str, ColumnElement[Any]] = {
 
 
 class ModelTable:
-    """`engine.registry_ports.Models`."""
+    """`engine.ports.registry.Models`."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

@@ -23,7 +23,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from resolute.domain.errors import Unavailable
-from resolute.store.db.facts import SettingTable
+from resolute.store.db.settings import SettingTable
 
 log = logging.getLogger(__name__)
 

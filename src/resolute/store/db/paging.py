@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
-from resolute.engine.ports import PageRequest
+from resolute.engine.ports.queries import PageRequest
 
 T = TypeVar("T")
 _KEYS_AT_ONCE = 5000

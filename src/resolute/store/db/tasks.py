@@ -14,7 +14,7 @@ _t = tables.tasks.c
 
 
 class TaskTable:
-    """`engine.ports.Tasks`."""
+    """`engine.ports.database.Tasks`."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

@@ -10,7 +10,7 @@ from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.domain.metric import VALIDATION
 from resolute.domain.trial import FINISHED, Trial, TrialState
-from resolute.engine.ports import Page, TrialQuery
+from resolute.engine.ports.queries import Page, TrialQuery
 from resolute.store.db import tables
 from resolute.store.db.paging import ordered, paged
 from resolute.store.db.rows import Rows
@@ -27,7 +27,7 @@ _FOREVER = 1 << 62
 
 
 class TrialTable:
-    """`engine.ports.Trials`."""
+    """`engine.ports.database.Trials`."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

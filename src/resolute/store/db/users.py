@@ -15,7 +15,7 @@ _t, _s, _settings = tables.users.c, tables.sessions.c, tables.user_settings.c
 
 
 class UserTable:
-    """`engine.ports.Users`."""
+    """`engine.ports.database.Users`."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

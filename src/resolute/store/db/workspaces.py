@@ -7,7 +7,7 @@ from sqlalchemy import Connection, case, delete, func, select
 
 from resolute.domain.errors import AlreadyExists, NotFound
 from resolute.domain.experiment import ExperimentState
-from resolute.domain.user import Project, Workspace
+from resolute.domain.workspace import Project, Workspace
 from resolute.store.db import tables
 from resolute.store.db.rows import Rows
 
@@ -17,7 +17,7 @@ _t, _p, _e = tables.workspaces.c, tables.projects.c, tables.experiments.c
 
 
 class WorkspaceTable:
-    """`engine.ports.Workspaces`. Names are unique: of workspaces everywhere, of projects in their workspace."""
+    """`engine.ports.database.Workspaces`. Names are unique: of workspaces everywhere, of projects in their workspace."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

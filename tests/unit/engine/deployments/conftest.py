@@ -9,11 +9,11 @@ import pytest
 
 from resolute.domain.deployment import Deployment, Guard, Revision, Scaling, Serving
 from resolute.domain.replica import Replica
-from resolute.engine import deployments as engine
-from resolute.engine.allocations import mark_ready, set_proxy_address
-from resolute.engine.deployments_models import SourceSpec
-from resolute.engine.replicas import replicas_of_deployments
-from resolute.engine.rollouts import IDLE_WAIT_S, Rollouts
+from resolute.engine.deployments import deployments as engine
+from resolute.engine.deployments.models import SourceSpec
+from resolute.engine.deployments.replicas import replicas_of_deployments
+from resolute.engine.deployments.rollouts import IDLE_WAIT_S, Rollouts
+from resolute.engine.jobs.allocations import mark_ready, set_proxy_address
 from resolute.serving.router.fake import FakeRouter
 
 

@@ -10,9 +10,9 @@ from resolute.domain.errors import AlreadyExists, IllegalTransition, InvalidInpu
 from resolute.domain.log import LogLine, LogStream
 from resolute.domain.rollout import Changes
 from resolute.domain.task import TaskType
-from resolute.engine import deployments as engine
-from resolute.engine.deployments_models import SourceSpec
-from resolute.engine.rollouts import BUSY_WAIT_S, IDLE_WAIT_S, Rollouts
+from resolute.engine.deployments import deployments as engine
+from resolute.engine.deployments.models import SourceSpec
+from resolute.engine.deployments.rollouts import BUSY_WAIT_S, IDLE_WAIT_S, Rollouts
 from resolute.serving.router.fake import FakeRouter
 
 

@@ -14,8 +14,8 @@ import pytest
 from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.deployment import Revision, Serving
 from resolute.domain.errors import CheckpointDamaged, IllegalTransition, Unavailable
-from resolute.engine.deployments_models import SourceSpec
-from resolute.engine.deployments_sources import Sources, fetch, source_folder
+from resolute.engine.deployments.models import SourceSpec
+from resolute.engine.deployments.sources import Sources, fetch, source_folder
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 

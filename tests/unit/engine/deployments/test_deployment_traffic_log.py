@@ -7,7 +7,7 @@ import pytest
 
 from resolute.domain.routing import DeploymentCounts, RevisionCounts, RouterCounts
 from resolute.domain.traffic import bucket_of
-from resolute.engine.deployments_traffic import TrafficLog
+from resolute.engine.deployments.traffic import TrafficLog
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ import pytest
 
 from resolute.domain.errors import Unavailable
 from resolute.domain.routing import RouterCounts
-from resolute.engine.rollouts import RolloutLoop
+from resolute.engine.deployments.rollouts import RolloutLoop
 from resolute.serving.router.fake import FakeRouter
 
 

@@ -1,0 +1,1 @@
+"""Who may come in, and where their work is kept: users, sessions, workspaces."""

@@ -1,0 +1,253 @@
+"""Where work is kept: workspaces and the projects in them."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from resolute.domain.errors import AlreadyExists, Forbidden, IllegalTransition, InvalidInput
+from resolute.domain.user import User
+from resolute.domain.workspace import Project, Workspace
+from resolute.engine.platform import Platform
+from resolute.engine.ports.database import Transaction
+from resolute.engine.ports.registry import ModelQuery
+from resolute.spec.secrets import restored
+
+UNCATEGORIZED = "Uncategorized"
+_KEY = re.compile(r"[A-Z0-9]{1,5}")
+
+
+def ensure_default_workspace(platform: Platform) -> None:
+    """On an empty store, create the workspace and project that experiments go to when they name none."""
+    with platform.store.write() as tx:
+        if tx.workspaces.all():
+            return
+        owner = tx.users.by_name("admin") or tx.users.all()[0]
+        now = platform.clock()
+        workspace = tx.workspaces.add(
+            Workspace(id=0, name=UNCATEGORIZED, user_id=owner.id, is_immutable=True, created_at=now)
+        )
+        tx.workspaces.add_project(
+            Project(
+                id=0,
+                workspace_id=workspace.id,
+                name=UNCATEGORIZED,
+                key="UNCAT",
+                user_id=owner.id,
+                is_immutable=True,
+                created_at=now,
+            )
+        )
+
+
+# ------------------------------------------------------------------------------------------------------ workspaces
+
+
+def add_workspace(
+    platform: Platform, *, user: User, name: str, checkpoint_storage: dict[str, Any] | None = None
+) -> Workspace:
+    name = _checked_name("workspace", name)
+    with platform.store.write() as tx:
+        _refuse_taken_workspace(tx, name)
+        return tx.workspaces.add(
+            Workspace(
+                id=0,
+                name=name,
+                user_id=user.id,
+                checkpoint_storage=checkpoint_storage,
+                created_at=platform.clock(),
+            )
+        )
+
+
+def change_workspace(
+    platform: Platform,
+    workspace_id: int,
+    *,
+    by: User,
+    name: str | None = None,
+    checkpoint_storage: dict[str, Any] | None = None,
+) -> Workspace:
+    with platform.store.write() as tx:
+        workspace = _changeable_workspace(tx, workspace_id, by)
+        if name is not None and name != workspace.name:
+            name = _checked_name("workspace", name)
+            _refuse_taken_workspace(tx, name)
+            workspace = replace(workspace, name=name)
+        if checkpoint_storage is not None:
+            stored = {"checkpoint_storage": workspace.checkpoint_storage or {}}
+            given = restored({"checkpoint_storage": checkpoint_storage}, earlier=stored)
+            workspace = replace(workspace, checkpoint_storage=given["checkpoint_storage"] or None)
+        tx.workspaces.save(workspace)
+        return workspace
+
+
+def archive_workspace(platform: Platform, workspace_id: int, *, by: User, archived: bool) -> None:
+    with platform.store.write() as tx:
+        workspace = _changeable_workspace(tx, workspace_id, by)
+        tx.workspaces.save(replace(workspace, is_archived=archived))
+
+
+def pin_workspace(platform: Platform, workspace_id: int, *, pinned: bool) -> None:
+    with platform.store.write() as tx:
+        tx.workspaces.save(replace(tx.workspaces.get(workspace_id), is_pinned=pinned))
+
+
+def delete_workspace(platform: Platform, workspace_id: int, *, by: User) -> None:
+    """Only an empty one: deleting must never cost work."""
+    with platform.store.write() as tx:
+        workspace = _changeable_workspace(tx, workspace_id, by)
+        held = _held(tx, workspace_id)
+        if held:
+            raise IllegalTransition(f"Workspace {workspace.name!r} holds {held}. Delete or move them first.")
+        for project in tx.workspaces.projects(workspace_id):
+            tx.workspaces.remove_project(project.id)
+        tx.workspaces.remove(workspace_id)
+
+
+def _held(tx: Transaction, workspace_id: int) -> str:
+    """What is kept in a workspace, in words; empty: nothing."""
+    counts = {
+        "experiments": tx.workspaces.counts().get(workspace_id, (0, 0))[1],
+        "models": tx.models.search(ModelQuery(workspace_ids=(workspace_id,), limit=1))[1],
+        "dataset versions": len(tx.datasets.search(workspace_id=workspace_id)),
+        "deployments": sum(each.workspace_id == workspace_id for each in tx.deployments.all()),
+    }
+    return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+
+
+# -------------------------------------------------------------------------------------------------------- projects
+
+
+def add_project(
+    platform: Platform, *, user: User, workspace_id: int, name: str, description: str = "", key: str = ""
+) -> Project:
+    name = _checked_name("project", name)
+    with platform.store.write() as tx:
+        workspace = tx.workspaces.get(workspace_id)
+        if workspace.is_archived:
+            raise IllegalTransition(f"Workspace {workspace.name!r} is archived. Unarchive it first.")
+        _refuse_taken_project(tx, workspace_id, name)
+        project = Project(
+            id=0,
+            workspace_id=workspace_id,
+            name=name,
+            key=_checked_key(tx, key) if key else _free_key(tx, name),
+            user_id=user.id,
+            description=description,
+            created_at=platform.clock(),
+        )
+        return tx.workspaces.add_project(project)
+
+
+def change_project(
+    platform: Platform,
+    project_id: int,
+    *,
+    by: User,
+    name: str | None = None,
+    description: str | None = None,
+    key: str | None = None,
+) -> Project:
+    with platform.store.write() as tx:
+        project = _changeable_project(tx, project_id, by)
+        if name is not None and name != project.name:
+            name = _checked_name("project", name)
+            _refuse_taken_project(tx, project.workspace_id, name)
+            project = replace(project, name=name)
+        if description is not None:
+            project = replace(project, description=description)
+        if key is not None and key != project.key:
+            project = replace(project, key=_checked_key(tx, key))
+        tx.workspaces.save_project(project)
+        return project
+
+
+def archive_project(platform: Platform, project_id: int, *, by: User, archived: bool) -> None:
+    with platform.store.write() as tx:
+        tx.workspaces.save_project(replace(_changeable_project(tx, project_id, by), is_archived=archived))
+
+
+def move_project(platform: Platform, project_id: int, *, by: User, workspace_id: int) -> None:
+    with platform.store.write() as tx:
+        project = _changeable_project(tx, project_id, by)
+        tx.workspaces.get(workspace_id)
+        _refuse_taken_project(tx, workspace_id, project.name)
+        tx.workspaces.save_project(replace(project, workspace_id=workspace_id))
+
+
+def write_notes(platform: Platform, project_id: int, notes: tuple[dict[str, str], ...]) -> None:
+    with platform.store.write() as tx:
+        tx.workspaces.save_project(replace(tx.workspaces.project(project_id), notes=notes))
+
+
+def add_note(platform: Platform, project_id: int, note: dict[str, str]) -> tuple[dict[str, str], ...]:
+    with platform.store.write() as tx:
+        project = tx.workspaces.project(project_id)
+        project = replace(project, notes=(*project.notes, note))
+        tx.workspaces.save_project(project)
+        return project.notes
+
+
+def delete_project(platform: Platform, project_id: int, *, by: User) -> None:
+    with platform.store.write() as tx:
+        project = _changeable_project(tx, project_id, by)
+        count = tx.workspaces.project_counts().get(project_id, (0, 0, None))[0]
+        if count:
+            raise IllegalTransition(f"Project {project.name!r} holds {count} experiments. Delete or move them first.")
+        tx.workspaces.remove_project(project_id)
+
+
+# ---------------------------------------------------------------------------------------------------------- checks
+
+
+def _changeable_workspace(tx: Transaction, workspace_id: int, by: User) -> Workspace:
+    workspace = tx.workspaces.get(workspace_id)
+    _refuse_foreign("Workspace", workspace.name, workspace.user_id, workspace.is_immutable, by)
+    return workspace
+
+
+def _changeable_project(tx: Transaction, project_id: int, by: User) -> Project:
+    project = tx.workspaces.project(project_id)
+    _refuse_foreign("Project", project.name, project.user_id, project.is_immutable, by)
+    return project
+
+
+def _refuse_foreign(kind: str, name: str, owner_id: int, is_immutable: bool, by: User) -> None:
+    if is_immutable:
+        raise Forbidden(f"{kind} {name!r} is where work goes that names none; it cannot be changed.")
+    if owner_id != by.id and not by.is_admin:
+        raise Forbidden(f"{kind} {name!r} belongs to somebody else. Ask its owner or an administrator.")
+
+
+def _refuse_taken_workspace(tx: Transaction, name: str) -> None:
+    if tx.workspaces.by_name(name) is not None:
+        raise AlreadyExists(f"Workspace {name!r} exists already. Choose another name.")
+
+
+def _refuse_taken_project(tx: Transaction, workspace_id: int, name: str) -> None:
+    if any(project.name == name for project in tx.workspaces.projects(workspace_id)):
+        raise AlreadyExists(f"Project {name!r} exists already in this workspace. Choose another name.")
+
+
+def _checked_name(kind: str, name: str) -> str:
+    name = name.strip()
+    if not 1 <= len(name) <= 80:
+        raise InvalidInput(f"The {kind} name {name[:40]!r} has {len(name)} characters; give it 1 to 80.")
+    return name
+
+
+def _checked_key(tx: Transaction, key: str) -> str:
+    key = key.strip().upper()
+    if not _KEY.fullmatch(key):
+        raise InvalidInput(f"Project key {key!r} is not usable: 1 to 5 letters and digits.")
+    if any(project.key == key for project in tx.workspaces.projects()):
+        raise AlreadyExists(f"Project key {key!r} is taken. Choose another.")
+    return key
+
+
+def _free_key(tx: Transaction, name: str) -> str:
+    """The first letters of the name, with a number when they are taken."""
+    stem = re.sub(r"[^A-Z0-9]", "", name.upper())[:3] or "PRJ"
+    taken = {project.key for project in tx.workspaces.projects()}
+    candidates = (stem if n == 0 else f"{stem[: 5 - len(str(n))]}{n}" for n in range(100_000))
+    return next(key for key in candidates if key not in taken)

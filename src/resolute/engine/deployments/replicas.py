@@ -1,0 +1,220 @@
+"""Replicas as tasks: reading them, queueing, restarting and ending them, and the gang that runs one.
+
+A replica is a task of type REPLICA that lives as long as its revision wants it; each process it has had is one of its
+allocations. Nothing here decides: `domain.rollout` does.
+"""
+
+import json
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from resolute.domain.allocation import Allocation, AllocationState
+from resolute.domain.deployment import Deployment, Revision, Serving
+from resolute.domain.log import LogStream
+from resolute.domain.replica import Replica, ReplicaState
+from resolute.domain.task import Task, TaskType
+from resolute.engine.deployments.sources import source_folder
+from resolute.engine.jobs.allocation_moves import ask_to_leave, kill_allocation
+from resolute.engine.jobs.fencing import allocation_token, secret_of
+from resolute.engine.platform import Platform
+from resolute.engine.ports.database import Transaction
+from resolute.engine.ports.logs import LogQuery
+from resolute.engine.ports.runner import Gang
+from resolute.engine.unit_of_work import Flow
+
+COMMAND = ("python3", "-m", "resolute.serving.replica")
+
+
+# -------------------------------------------------------------------------------------------------------- reading
+
+
+def replicas_of_deployments(tx: Transaction) -> dict[int, list[Replica]]:
+    """Deployment id to its replicas, oldest first."""
+    found: dict[int, list[Replica]] = {}
+    for task in tx.tasks.search(types=(TaskType.REPLICA,), active_only=True):
+        config = task.config or {}
+        replica = _replica(task, config, tx.allocations.of_task(task.id))
+        found.setdefault(int(config.get("deployment_id", 0)), []).append(replica)
+    return found
+
+
+def _replica(task: Task, config: dict[str, Any], allocations: list[Allocation]) -> Replica:
+    current = allocations[-1]
+    state, since = _state(config, current)
+    failures = 0
+    for allocation in reversed(allocations):
+        if allocation.is_ready:
+            break
+        failures += allocation.state is AllocationState.TERMINATED
+    return Replica(
+        task_id=task.id,
+        revision=int(config.get("revision", 0)),
+        state=state,
+        since=since,
+        allocation_id=current.id if current.state is not AllocationState.TERMINATED else "",
+        address=current.proxy_address,
+        failures=failures,
+        reason=current.exit_reason,
+    )
+
+
+def _state(config: dict[str, Any], current: Allocation) -> tuple[ReplicaState, datetime]:
+    asked = current.preempt_requested_at or current.kill_requested_at
+    draining = config.get("draining_since")
+    if current.state is AllocationState.TERMINATED:
+        return ReplicaState.RESTARTING, current.end_time or current.changed_at
+    if asked is not None:
+        return ReplicaState.STOPPING, asked
+    if draining:
+        return ReplicaState.DRAINING, datetime.fromisoformat(draining)
+    if current.state is AllocationState.QUEUED:
+        return ReplicaState.QUEUED, current.created_at
+    since = current.start_time or current.changed_at
+    is_ready = current.is_ready and bool(current.proxy_address)
+    return (ReplicaState.READY if is_ready else ReplicaState.STARTING), since
+
+
+def with_last_line(platform: Platform, replica: Replica) -> Replica:
+    """The reason of a replica that does not get ready, in its own last words."""
+    query = LogQuery(newest_first=True, limit=1, streams=(LogStream.STDERR, LogStream.STDOUT))
+    lines = platform.logs.read(replica.task_id, query)
+    if not lines or not lines[0].text.strip():
+        return replica
+    return replace(replica, reason=lines[0].text.strip())
+
+
+# ------------------------------------------------------------------------------------------------- coming and going
+
+
+def start_replica(flow: Flow, deployment: Deployment, revision: Revision) -> str:
+    task = Task(
+        id=f"replica.{deployment.name}.{revision.number}.{uuid.uuid4().hex[:8]}",
+        type=TaskType.REPLICA,
+        job_id=f"deployment.{deployment.id}",
+        start_time=flow.now,
+        user_id=deployment.user_id,
+        workspace_id=deployment.workspace_id,
+        config={"deployment_id": deployment.id, "deployment": deployment.name, "revision": revision.number},
+    )
+    flow.tx.tasks.add(task)
+    _queue(flow, task, revision.serving, run_id=1)
+    return task.id
+
+
+def restart_replica(flow: Flow, task_id: str, revision: Revision) -> None:
+    """Another process for a replica whose last one has ended."""
+    allocations = flow.tx.allocations.of_task(task_id)
+    if allocations[-1].state is AllocationState.TERMINATED:
+        _queue(flow, flow.tx.tasks.get(task_id), revision.serving, run_id=len(allocations) + 1)
+
+
+def _queue(flow: Flow, task: Task, serving: Serving, *, run_id: int) -> None:
+    flow.tx.allocations.add(
+        Allocation(
+            id=f"{task.id}.{run_id}",
+            task_id=task.id,
+            job_id=task.job_id,
+            state=AllocationState.QUEUED,
+            changed_at=flow.now,
+            created_at=flow.now,
+            slots_needed=serving.slots,
+            resource_pool=serving.resource_pool,
+            run_id=run_id,
+            is_preemptible=False,
+            single_node=True,
+        )
+    )
+    flow.publish("engine", "queue")
+
+
+def drain_replica(flow: Flow, task_id: str) -> None:
+    task = flow.tx.tasks.get(task_id)
+    flow.tx.tasks.save(replace(task, config={**(task.config or {}), "draining_since": flow.now.isoformat()}))
+
+
+def stop_replica(flow: Flow, task_id: str) -> None:
+    """Ask it to end; its task is over when it has."""
+    _leave(flow, task_id, ask_to_leave)
+
+
+def kill_replica(flow: Flow, task_id: str) -> None:
+    _leave(flow, task_id, kill_allocation)
+
+
+def _leave(flow: Flow, task_id: str, how: Callable[[Flow, Allocation], bool]) -> None:
+    current = flow.tx.allocations.of_task(task_id)[-1]
+    if current.state is AllocationState.TERMINATED or how(flow, current):
+        end_task(flow, task_id)
+
+
+def end_task(flow: Flow, task_id: str) -> None:
+    task = flow.tx.tasks.get(task_id)
+    if task.end_time is None:
+        flow.tx.tasks.save(replace(task, end_time=flow.now))
+
+
+def replica_ended(flow: Flow, allocation: Allocation) -> None:
+    """Its process has ended: for good when it was asked to, else another one follows."""
+    if allocation.preempt_requested_at is not None or allocation.kill_requested_at is not None:
+        end_task(flow, allocation.task_id)
+    flow.publish("deployments")
+
+
+# ------------------------------------------------------------------------------------------------------- the gang
+
+
+def replica_gang(platform: Platform, allocation: Allocation) -> Gang:
+    with platform.store.read() as tx:
+        task = tx.tasks.get(allocation.task_id)
+        config = task.config or {}
+        deployment = tx.deployments.get(int(config["deployment_id"]))
+        revision = next(r for r in tx.deployments.revisions(deployment.id) if r.number == config["revision"])
+        username = tx.users.get(deployment.user_id).username
+        token = allocation_token(secret_of(tx), allocation.id)
+    source = source_folder(platform.config.home, revision)
+    return Gang(
+        allocation_id=allocation.id,
+        task_id=task.id,
+        run_id=allocation.run_id,
+        shares=allocation.shares,
+        entrypoint=_command(deployment, revision, source),
+        env={
+            **revision.serving.environment,
+            "DET_MASTER": platform.config.url,
+            "DET_CLUSTER_ID": platform.config.cluster_id,
+            "DET_TASK_ID": task.id,
+            "DET_ALLOCATION_ID": allocation.id,
+            "DET_SESSION_TOKEN": token,
+            "DET_TASK_TYPE": "REPLICA",
+            "DET_USER": username,
+            "RESOLUTE_MASTER": platform.config.url,
+            "RESOLUTE_ALLOCATION_ID": allocation.id,
+            "RESOLUTE_DEPLOYMENT": deployment.name,
+            "RESOLUTE_REVISION": str(revision.number),
+            "RESOLUTE_MODEL_SOURCE": str(source),
+        },
+        log_path=str(platform.logs.path(task.id)),
+    )
+
+
+def _command(deployment: Deployment, revision: Revision, source: Path) -> tuple[str, ...]:
+    serving = revision.serving
+    if serving.command:
+        return tuple(serving.command)
+    settings = {
+        "--source": str(source),
+        "--name": deployment.name,
+        "--version": str(revision.number),
+        "--options": json.dumps(serving.options),
+        "--max-batch-size": str(serving.max_batch_size),
+        "--max-batch-delay-ms": str(serving.max_batch_delay_ms),
+        "--max-queue": str(serving.max_queue),
+        "--timeout-s": str(serving.timeout_s),
+        "--max-body-bytes": str(serving.max_body_bytes),
+    }
+    # A model that cannot be loaded is told about by its exit, not by a time-out.
+    return (*COMMAND, *(word for pair in settings.items() for word in pair), "--fail-fast", "--no-repository")

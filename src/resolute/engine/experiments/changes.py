@@ -1,0 +1,245 @@
+"""What people do with experiments: pause, activate, cancel, kill, archive, move, change, delete."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from resolute.domain.checkpoint import CheckpointState
+from resolute.domain.errors import IllegalTransition, InvalidInput, ResoluteError
+from resolute.domain.experiment import Experiment, ExperimentState
+from resolute.domain.retention import RetentionPolicy
+from resolute.domain.trial import Trial, TrialState
+from resolute.engine.experiments.collection import refuse_registered
+from resolute.engine.experiments.searching import closing_event, feed
+from resolute.engine.jobs.allocation_moves import ask_to_leave, live_allocation
+from resolute.engine.platform import Platform
+from resolute.engine.trials.moves import enqueue, finish_if_done, stop_trial
+from resolute.engine.unit_of_work import Flow, flow
+
+
+class _Unset:
+    """Tells "not given" from None, where None is a value of its own."""
+
+
+UNSET: Final = _Unset()
+
+
+# ------------------------------------------------------------------------------------------------- state changes
+
+
+def pause_experiment(platform: Platform, experiment_id: int) -> None:
+    """Trials checkpoint and give their slots back. Pausing a paused experiment changes nothing."""
+    with flow(platform) as current:
+        experiment = current.tx.experiments.get(experiment_id)
+        if experiment.state is ExperimentState.PAUSED:
+            return
+        _move(current, experiment, ExperimentState.PAUSED)
+        for trial in current.tx.trials.of_experiment(experiment_id, unfinished_only=True):
+            _pause_trial(current, trial)
+
+
+def _pause_trial(current: Flow, trial: Trial) -> None:
+    if trial.state is not TrialState.ACTIVE:
+        return
+    current.tx.trials.save(trial.moved_to(TrialState.PAUSED, now=current.now))
+    allocation = live_allocation(current, trial)
+    if allocation is not None:
+        ask_to_leave(current, allocation)
+
+
+def activate_experiment(platform: Platform, experiment_id: int) -> None:
+    """Trials go back to the queue and on from their latest checkpoints."""
+    with flow(platform) as current:
+        experiment = current.tx.experiments.get(experiment_id)
+        if experiment.state is ExperimentState.ACTIVE:
+            return
+        if experiment.is_finished:
+            raise IllegalTransition(
+                f"Experiment {experiment_id} is {experiment.state}; only a paused one can be activated. "
+                f"To train it further use `resolute experiment continue {experiment_id}`."
+            )
+        experiment = _move(current, experiment, ExperimentState.ACTIVE)
+        for trial in current.tx.trials.of_experiment(experiment_id, unfinished_only=True):
+            if trial.state is not TrialState.PAUSED:
+                continue
+            trial = trial.moved_to(TrialState.ACTIVE, now=current.now)
+            current.tx.trials.save(trial)
+            # One still on its way out is queued again when its processes have ended.
+            if not trial.is_waiting and live_allocation(current, trial) is None:
+                enqueue(current, experiment, trial)
+        current.publish("engine")
+
+
+def cancel_experiment(platform: Platform, experiment_id: int) -> None:
+    """Stop for good; running trials checkpoint first."""
+    _stop(platform, experiment_id, ExperimentState.STOPPING_CANCELED, TrialState.STOPPING_CANCELED)
+
+
+def kill_experiment(platform: Platform, experiment_id: int) -> None:
+    """Stop for good and at once; what was not checkpointed is lost."""
+    _stop(platform, experiment_id, ExperimentState.STOPPING_KILLED, TrialState.STOPPING_KILLED)
+
+
+def _stop(platform: Platform, experiment_id: int, state: ExperimentState, trial_state: TrialState) -> None:
+    with flow(platform) as current:
+        experiment = current.tx.experiments.get(experiment_id)
+        if experiment.is_finished or experiment.state in (state, ExperimentState.STOPPING_KILLED):
+            return
+        experiment = _move(current, experiment, state)
+        for trial in current.tx.trials.of_experiment(experiment_id, unfinished_only=True):
+            if trial.state is not TrialState.STOPPING_KILLED:
+                stop_trial(current, trial, trial_state, reason="The experiment was stopped by a user.")
+        finish_if_done(current, experiment)
+
+
+def _move(current: Flow, experiment: Experiment, state: ExperimentState) -> Experiment:
+    moved = experiment.moved_to(state, now=current.now)
+    if not current.tx.experiments.save(moved, expected=experiment.state):
+        raise IllegalTransition(f"Experiment {experiment.id} was changed by someone else just now; look again.")
+    current.publish(f"experiment/{experiment.id}", "experiments", "engine")
+    return moved
+
+
+# -------------------------------------------------------------------------------------------------- other changes
+
+
+def archive_experiment(platform: Platform, experiment_id: int) -> None:
+    _set_archived(platform, experiment_id, is_archived=True)
+
+
+def unarchive_experiment(platform: Platform, experiment_id: int) -> None:
+    _set_archived(platform, experiment_id, is_archived=False)
+
+
+def _set_archived(platform: Platform, experiment_id: int, *, is_archived: bool) -> None:
+    def change(experiment: Experiment) -> Experiment:
+        if not experiment.is_finished:
+            raise IllegalTransition(
+                f"Experiment {experiment_id} is {experiment.state}; only a finished one can be archived. "
+                "Cancel or kill it first."
+            )
+        return replace(experiment, archived=is_archived)
+
+    _change(platform, experiment_id, change)
+
+
+def move_experiment(platform: Platform, experiment_id: int, project_id: int) -> None:
+    with platform.store.read() as tx:
+        project = tx.workspaces.project(project_id)
+    if project.is_archived:
+        raise IllegalTransition(f"Project {project.name!r} is archived; unarchive it before moving work there.")
+    _change(platform, experiment_id, lambda experiment: replace(experiment, project_id=project_id))
+
+
+def _change(platform: Platform, experiment_id: int, change: Callable[[Experiment], Experiment]) -> Experiment:
+    with flow(platform) as current:
+        experiment = change(current.tx.experiments.get(experiment_id))
+        current.tx.experiments.save(experiment)
+        current.publish(f"experiment/{experiment_id}", "experiments", "engine", "queue")
+    return experiment
+
+
+def patch_experiment(
+    platform: Platform,
+    experiment_id: int,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    labels: Sequence[str] | None = None,
+    notes: str | None = None,
+    priority: int | None = None,
+    weight: float | None = None,
+    max_slots: int | _Unset | None = UNSET,
+    gc_policy: RetentionPolicy | None = None,
+) -> Experiment:
+    """Change what may be changed while it runs. A new retention policy is applied at once."""
+    _check_patch(name, priority, weight, max_slots)
+
+    def change(experiment: Experiment) -> Experiment:
+        given = {
+            "name": name,
+            "description": description,
+            "labels": None if labels is None else tuple(dict.fromkeys(labels)),
+            "notes": notes,
+            "priority": priority,
+            "weight": weight,
+        }
+        fields: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+        if not isinstance(max_slots, _Unset):
+            fields["max_slots"] = max_slots
+        return replace(experiment, config=_patched_config(experiment.config, fields, gc_policy), **fields)
+
+    experiment = _change(platform, experiment_id, change)
+    if gc_policy is not None:
+        platform.to_collect.put(experiment_id)
+    return experiment
+
+
+def _check_patch(name: str | None, priority: int | None, weight: float | None, max_slots: object) -> None:
+    if name is not None and not name.strip():
+        raise InvalidInput("name: an experiment's name cannot be empty.")
+    if priority is not None and not 1 <= priority <= 99:
+        raise InvalidInput(f"resources.priority: {priority} is outside 1..99 (1 is served first).")
+    if weight is not None and weight <= 0:
+        raise InvalidInput(f"resources.weight: {weight} must be greater than 0.")
+    if isinstance(max_slots, int) and max_slots < 0:
+        raise InvalidInput(f"resources.max_slots: {max_slots} must not be negative.")
+
+
+def _patched_config(
+    config: dict[str, Any], fields: dict[str, Any], gc_policy: RetentionPolicy | None
+) -> dict[str, Any]:
+    resources = {**(config.get("resources") or {})}
+    resources.update({key: fields[key] for key in ("priority", "weight", "max_slots") if key in fields})
+    patched = {**config, "resources": resources}
+    patched.update({key: fields[key] for key in ("name", "description") if key in fields})
+    if "labels" in fields:
+        patched["labels"] = list(fields["labels"])
+    if gc_policy is not None:
+        patched["checkpoint_storage"] = {
+            **(config.get("checkpoint_storage") or {}),
+            "save_experiment_best": gc_policy.save_experiment_best,
+            "save_trial_best": gc_policy.save_trial_best,
+            "save_trial_latest": gc_policy.save_trial_latest,
+        }
+    return patched
+
+
+def delete_experiment(platform: Platform, experiment_id: int) -> None:
+    """Remove a finished experiment with its checkpoints' files, logs and metrics. Files first, rows last, so that a
+    crash half-way leaves something that can be deleted again."""
+    with platform.store.write() as tx:
+        experiment = tx.experiments.get(experiment_id)
+        if experiment.state is not ExperimentState.DELETING:
+            if not experiment.is_finished and experiment.state is not ExperimentState.DELETE_FAILED:
+                raise IllegalTransition(
+                    f"Experiment {experiment_id} is {experiment.state}; kill it before deleting it: "
+                    f"`resolute experiment kill {experiment_id}`."
+                )
+            refuse_registered(tx, [checkpoint.uuid for checkpoint in tx.checkpoints.of_experiment(experiment_id)])
+            experiment = experiment.moved_to(ExperimentState.DELETING, now=platform.clock())
+            tx.experiments.save(experiment)
+        checkpoints = tx.checkpoints.of_experiment(experiment_id)
+        used = tx.checkpoints.in_use(experiment_id)
+        trials = tx.trials.of_experiment(experiment_id)
+    try:
+        for checkpoint in checkpoints:
+            if checkpoint.storage and checkpoint.uuid not in used and checkpoint.state is not CheckpointState.DELETED:
+                platform.blobs(checkpoint.storage).remove(checkpoint.uuid)
+        for trial in trials:
+            platform.logs.remove(trial.task_id)
+    except ResoluteError:
+        _change(platform, experiment_id, lambda e: e.moved_to(ExperimentState.DELETE_FAILED, now=platform.clock()))
+        raise
+    with platform.store.write() as tx:
+        tx.experiments.remove(experiment_id)
+    platform.bus.publish("experiments", f"experiment/{experiment_id}")
+
+
+def kill_trial(platform: Platform, trial_id: int) -> None:
+    """Stop one trial at once. The rest of the experiment goes on."""
+    with flow(platform) as current:
+        trial = current.tx.trials.get(trial_id)
+        stopped = stop_trial(current, trial, TrialState.STOPPING_KILLED, reason="It was killed by a user.")
+        if stopped.is_finished and not trial.is_finished:
+            feed(current, current.tx.experiments.get(trial.experiment_id), closing_event(stopped))

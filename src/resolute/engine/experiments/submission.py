@@ -1,0 +1,278 @@
+"""Experiments come to be: a configuration and files are checked, and only then stored; a finished one goes on."""
+
+import secrets
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from resolute.domain.errors import IllegalTransition, InvalidConfig, InvalidInput, NotFound
+from resolute.domain.experiment import Experiment, ExperimentState
+from resolute.domain.trial import TrialState
+from resolute.domain.user import User
+from resolute.domain.workspace import Project
+from resolute.engine.experiments.earlier_results import earlier_results
+from resolute.engine.experiments.searching import feed
+from resolute.engine.jobs.cluster import total_slots
+from resolute.engine.platform import Platform
+from resolute.engine.ports.database import Transaction
+from resolute.engine.registry.datasets import resolve_config
+from resolute.engine.trials.gang import required_packages
+from resolute.engine.trials.moves import enqueue
+from resolute.engine.unit_of_work import Flow, flow
+from resolute.search.events import SearchStarted
+from resolute.search.registry import extend_searcher, new_searcher
+from resolute.search.searcher import Searcher
+from resolute.spec.experiment import ClusterDefaults, ParsedExperiment, parse_experiment
+from resolute.spec.secrets import restored
+
+DEFAULT_PRIORITY = 42
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreatedExperiment:
+    experiment: Experiment
+    """With id 0 when it was only validated."""
+    config: dict[str, Any]
+    warnings: tuple[str, ...] = ()
+    exceeds_slots: bool = False
+
+
+def create_experiment(
+    platform: Platform,
+    *,
+    user: User,
+    config_text: str,
+    context: bytes | None = None,
+    activate: bool = True,
+    validate_only: bool = False,
+    template: str | None = None,
+    project_id: int | None = None,
+    parent_id: int | None = None,
+    unmanaged: bool = False,
+    external_id: str | None = None,
+    overrides: Sequence[str] = (),
+) -> CreatedExperiment:
+    """Check everything first; only then is anything stored. A fork without files of its own has its parent's."""
+    if parent_id is not None and context is None:
+        context = _context_of(platform, parent_id)
+    parsed = _parse(platform, config_text, template=template, overrides=overrides)
+    parsed = replace(parsed, resolved=restored(parsed.resolved, earlier=_config_of(platform, parent_id)))
+    if not unmanaged:
+        _check_runnable(parsed.resolved, context)
+    with platform.store.read() as tx:
+        project = _project_for(tx, parsed.resolved, project_id)
+        resolved, dataset_ids = resolve_config(tx, parsed.resolved)
+    parsed = replace(parsed, resolved=resolved)
+    experiment = _new_experiment(platform, parsed, user, project, config_text)
+    experiment = replace(experiment, parent_id=parent_id, unmanaged=unmanaged, external_id=external_id)
+    searcher = _new_search(platform, parsed.resolved)
+    if not validate_only:
+        experiment = _store_experiment(
+            platform, experiment, context, searcher.snapshot(), activate=activate, dataset_ids=dataset_ids
+        )
+    return CreatedExperiment(
+        experiment=experiment,
+        config=parsed.resolved,
+        warnings=parsed.warnings,
+        exceeds_slots=parsed.exceeds_slots,
+    )
+
+
+def _parse(platform: Platform, text: str, *, template: str | None, overrides: Sequence[str]) -> ParsedExperiment:
+    base = None
+    if template:
+        with platform.store.read() as tx:
+            base = tx.templates.get(template).config
+    return parse_experiment(
+        text,
+        template=base,
+        overrides=overrides,
+        defaults=ClusterDefaults(
+            checkpoint_storage=platform.config.checkpoint_storage, max_slots=total_slots(platform)
+        ),
+        seed=secrets.randbelow(2**31),
+        name=f"experiment-{secrets.token_hex(3)}",
+    )
+
+
+def _config_of(platform: Platform, experiment_id: int | None) -> dict[str, Any] | None:
+    if experiment_id is None:
+        return None
+    with platform.store.read() as tx:
+        return tx.experiments.get(experiment_id).config
+
+
+def _context_of(platform: Platform, experiment_id: int) -> bytes | None:
+    with platform.store.read() as tx:
+        context_id = tx.experiments.get(experiment_id).context_id
+        return tx.contexts.get(context_id) if context_id else None
+
+
+def _new_search(platform: Platform, config: dict[str, Any]) -> Searcher:
+    """A search that knows what the experiments named in `source_experiment_ids` found out."""
+    searcher, space = config["searcher"], config["hyperparameters"]
+    seed = int(config["reproducibility"]["experiment_seed"])
+    sources = searcher.get("source_experiment_ids") or []
+    if not sources:
+        return new_searcher(searcher, space, seed)
+    with platform.store.read() as tx:
+        earlier = [result for source in sources for result in earlier_results(tx, source, searcher, space)]
+    return extend_searcher(searcher, space, seed=seed, earlier=earlier)
+
+
+def _check_runnable(config: dict[str, Any], context: bytes | None) -> None:
+    """What a trial will need and the configuration alone cannot show to be there."""
+    if not config.get("entrypoint"):
+        raise InvalidConfig(["config: entrypoint: is missing; say what to run, for example: python3 train.py"])
+    required_packages(config.get("environment") or {}, context)
+
+
+def _project_for(tx: Transaction, config: dict[str, Any], project_id: int | None) -> Project:
+    """By id, by the names in the configuration, or the place for uncategorised work."""
+    if project_id:
+        return tx.workspaces.project(project_id)
+    workspace_name, project_name = config.get("workspace") or "", config.get("project") or ""
+    if not workspace_name and not project_name:
+        return tx.workspaces.project(1)
+    workspace = tx.workspaces.by_name(workspace_name) if workspace_name else tx.workspaces.get(1)
+    if workspace is None:
+        known = ", ".join(sorted(w.name for w in tx.workspaces.all()))
+        raise NotFound(
+            f"workspace: there is no workspace {workspace_name!r}; create it with "
+            f"`resolute workspace create {workspace_name!r}` or use one of: {known}."
+        )
+    projects = {p.name: p for p in tx.workspaces.projects(workspace.id)}
+    if project_name not in projects:
+        known = ", ".join(sorted(projects)) or "none yet"
+        raise NotFound(
+            f"project: workspace {workspace.name!r} has no project {project_name!r} (it has: {known}). Create it with "
+            f"`resolute project create {workspace.name!r} {project_name!r}`."
+        )
+    return projects[project_name]
+
+
+def _new_experiment(
+    platform: Platform, parsed: ParsedExperiment, user: User, project: Project, text: str
+) -> Experiment:
+    config, now = parsed.resolved, platform.clock()
+    resources = config.get("resources") or {}
+    return Experiment(
+        id=0,
+        state=ExperimentState.PAUSED,
+        changed_at=now,
+        start_time=now,
+        config=config,
+        original_config=text,
+        user_id=user.id,
+        project_id=project.id,
+        job_id=str(uuid.uuid4()),
+        name=str(config.get("name") or ""),
+        description=str(config.get("description") or ""),
+        labels=tuple(config.get("labels") or ()),
+        resource_pool=resources.get("resource_pool") or "default",
+        priority=resources.get("priority") or DEFAULT_PRIORITY,
+        weight=float(resources.get("weight") or 1.0),
+        max_slots=resources.get("max_slots"),
+        queue_position=now.timestamp(),
+        warnings=parsed.warnings,
+    )
+
+
+def _store_experiment(
+    platform: Platform,
+    experiment: Experiment,
+    context: bytes | None,
+    snapshot: dict[str, Any],
+    *,
+    activate: bool,
+    dataset_ids: Sequence[int],
+) -> Experiment:
+    with flow(platform) as current:
+        if context:
+            experiment = replace(experiment, context_id=current.tx.contexts.put(context))
+        state = ExperimentState.ACTIVE if activate or experiment.unmanaged else ExperimentState.PAUSED
+        experiment = replace(experiment, state=state)
+        experiment = current.tx.experiments.add(
+            experiment, searcher_snapshot=None if experiment.unmanaged else snapshot
+        )
+        _link_datasets(current.tx, experiment.id, dataset_ids)
+        if not experiment.unmanaged:
+            experiment = feed(current, experiment, SearchStarted())
+        current.publish("experiments", "engine")
+    return experiment
+
+
+def _link_datasets(tx: Transaction, experiment_id: int, dataset_ids: Sequence[int]) -> None:
+    for dataset_id in dataset_ids:
+        # Raises NotFound for one that was deleted since it was looked up.
+        tx.datasets.link(experiment_id, tx.datasets.get(dataset_id).id)
+
+
+def continue_experiment(platform: Platform, experiment_id: int, override_config: str = "") -> CreatedExperiment:
+    """Train a finished experiment further: a longer length, more trials, or another try after a failure.
+
+    Trials go on from their latest checkpoints; a search that may now make more trials does so.
+    """
+    with platform.store.read() as tx:
+        experiment = tx.experiments.get(experiment_id)
+        snapshot = tx.experiments.searcher_snapshot(experiment_id)
+    if not experiment.is_finished or snapshot is None:
+        raise IllegalTransition(f"Experiment {experiment_id} is {experiment.state}; only a finished one can go on.")
+    parsed = _parse_continued(platform, experiment, override_config)
+    parsed = replace(parsed, resolved=restored(parsed.resolved, earlier=experiment.config))
+    with platform.store.read() as tx:
+        resolved, dataset_ids = resolve_config(tx, parsed.resolved)
+    parsed = replace(parsed, resolved=resolved)
+    searcher = extend_searcher(parsed.resolved["searcher"], parsed.resolved["hyperparameters"], snapshot)
+    with flow(platform) as current:
+        moved = replace(
+            experiment.moved_to(ExperimentState.ACTIVE, now=current.now), config=parsed.resolved, progress=0.0
+        )
+        current.tx.experiments.save(moved, expected=experiment.state)
+        _link_datasets(current.tx, experiment_id, dataset_ids)
+        current.tx.experiments.save_searcher_snapshot(experiment_id, searcher.snapshot())
+        _wake_trials(current, moved)
+        moved = feed(current, moved, SearchStarted())
+        if moved.state is not ExperimentState.ACTIVE:
+            raise _nothing_left(experiment_id, parsed.resolved["searcher"])
+        current.publish("experiments", "engine", f"experiment/{experiment_id}")
+    return CreatedExperiment(
+        experiment=moved, config=parsed.resolved, warnings=parsed.warnings, exceeds_slots=parsed.exceeds_slots
+    )
+
+
+def _parse_continued(platform: Platform, experiment: Experiment, override_config: str) -> ParsedExperiment:
+    return parse_experiment(
+        override_config or "{}",
+        filename="override",
+        template=experiment.config,
+        defaults=ClusterDefaults(
+            checkpoint_storage=platform.config.checkpoint_storage, max_slots=total_slots(platform)
+        ),
+        seed=int(experiment.config["reproducibility"]["experiment_seed"]),
+        name=experiment.name,
+    )
+
+
+def _nothing_left(experiment_id: int, searcher: Mapping[str, Any]) -> InvalidInput:
+    done = f"Experiment {experiment_id} has nothing left to train: all its trials are done"
+    if "max_trials" not in searcher:
+        return InvalidInput(f"{done}, and its searcher, {searcher['name']}, makes no more. Fork it with another space.")
+    most = searcher["max_trials"]
+    return InvalidInput(
+        f"{done}, and searcher.max_trials is {most}. Ask for more, for example --config searcher.max_trials={2 * most}."
+    )
+
+
+def _wake_trials(current: Flow, experiment: Experiment) -> None:
+    """Those that did not get to their end; of a single trial also one that did, since it may now be given a new one."""
+    is_single = experiment.config["searcher"]["name"] == "single"
+    for trial in current.tx.trials.of_experiment(experiment.id):
+        if not trial.is_finished or (trial.state is TrialState.COMPLETED and not is_single):
+            continue
+        awake = replace(trial.moved_to(TrialState.ACTIVE, now=current.now), restarts=0, exit_reason="")
+        current.tx.trials.save(awake)
+        task = current.tx.tasks.get(trial.task_id)
+        current.tx.tasks.save(replace(task, end_time=None))
+        enqueue(current, experiment, awake)

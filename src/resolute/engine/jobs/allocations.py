@@ -1,0 +1,120 @@
+"""What a trial's processes ask about their allocation: should we leave, where are the others, we are ready."""
+
+import threading
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from resolute.domain.allocation import Allocation
+from resolute.domain.errors import InvalidInput, NotFound, Unavailable
+from resolute.domain.replica import check_address
+from resolute.domain.task import TaskType
+from resolute.engine.jobs.allocation_moves import ask_to_leave
+from resolute.engine.platform import Platform
+from resolute.engine.unit_of_work import flow
+
+_LONGEST_ADDRESS = 260
+
+
+def should_preempt(platform: Platform, allocation_id: str) -> bool:
+    """Asking is remembered: a gang that never asks is told by signal instead."""
+    with platform.store.read() as tx:
+        allocation = tx.allocations.get(allocation_id)
+    platform.listeners[allocation_id] = platform.clock()
+    return allocation.preempt_requested_at is not None
+
+
+def ack_preemption(platform: Platform, allocation_id: str) -> None:
+    """The trial has heard and will checkpoint and exit with code 0."""
+    _change(platform, allocation_id, preempt_acked=True)
+
+
+def pending_preemption(platform: Platform, allocation_id: str) -> None:
+    """The engine below (Slurm, say) is about to take the slots away."""
+    with flow(platform) as current:
+        ask_to_leave(current, current.tx.allocations.get(allocation_id))
+
+
+def mark_ready(platform: Platform, allocation_id: str) -> None:
+    _change(platform, allocation_id, is_ready=True)
+
+
+def set_proxy_address(platform: Platform, allocation_id: str, address: str) -> None:
+    """Where a task listens. The router sends requests to a replica's, so that one must be where it was started."""
+    with platform.store.read() as tx:
+        allocation = tx.allocations.get(allocation_id)
+        is_replica = tx.tasks.get(allocation.task_id).type is TaskType.REPLICA
+    if is_replica:
+        mine = {share.node_id for share in allocation.shares}
+        check_address(address, node_addresses=[a for n in platform.runner.nodes() if n.id in mine for a in n.addresses])
+    elif len(address) > _LONGEST_ADDRESS or not address.isprintable():
+        raise InvalidInput(f"proxyAddress: {address[:100]!r} is not an address. Send a host, or host:port.")
+    _change(platform, allocation_id, proxy_address=address)
+
+
+def _change(platform: Platform, allocation_id: str, **fields: Any) -> Allocation:
+    with flow(platform) as current:
+        allocation = replace(current.tx.allocations.get(allocation_id), **fields)
+        current.tx.allocations.save(allocation)
+        current.publish(f"allocation/{allocation_id}")
+    return allocation
+
+
+@dataclass(frozen=True, slots=True)
+class Rendezvous:
+    addresses: list[str]
+    rank: int
+    slots: list[int]
+
+
+def rendezvous(platform: Platform, allocation_id: str, resources_id: str) -> Rendezvous:
+    """Addresses of the gang's nodes in rank order. `resources_id` is the allocation's id, with `.<rank>` on others."""
+    with platform.store.read() as tx:
+        allocation = tx.allocations.get(allocation_id)
+    addresses = {node.id: node.addresses[0] for node in platform.runner.nodes()}
+    suffix = resources_id.removeprefix(allocation_id).lstrip(".")
+    rank = int(suffix) if suffix.isdigit() else 0
+    if rank >= len(allocation.shares):
+        raise NotFound(f"Allocation {allocation_id} has {len(allocation.shares)} nodes; there is no {resources_id!r}.")
+    return Rendezvous(
+        addresses=[addresses.get(share.node_id, "127.0.0.1") for share in allocation.shares],
+        rank=rank,
+        slots=[len(share.slot_ids) for share in allocation.shares],
+    )
+
+
+@dataclass(slots=True)
+class Gathering:
+    """One round of one allocation."""
+
+    wanted: int
+    data: dict[str, Any] = field(default_factory=dict)
+    done: threading.Event = field(default_factory=threading.Event)
+
+
+class AllGather:
+    """Peers of one allocation exchange a value each; everyone gets all of them. Lives in memory: a master that
+    restarts meanwhile lets the peers ask again."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._rounds: dict[str, Gathering] = {}
+
+    def join(self, allocation_id: str, request_uuid: str, peers: int, data: Any) -> Gathering:
+        """Add a peer's value to the round that is open; a full round is over, and the next peer opens another.
+        A peer that repeats its request (same uuid) changes nothing while its round is open."""
+        if peers < 1:
+            raise InvalidInput(f"numPeers: {peers} must be at least 1.")
+        with self._lock:
+            gathering = self._rounds.setdefault(allocation_id, Gathering(wanted=peers))
+            gathering.data[request_uuid] = data
+            if len(gathering.data) >= gathering.wanted:
+                gathering.done.set()
+                del self._rounds[allocation_id]
+            return gathering
+
+
+def gathered(gathering: Gathering) -> list[Any]:
+    """All values of a round. Raises Unavailable while peers are missing."""
+    if not gathering.done.is_set():
+        raise Unavailable(f"{len(gathering.data)} of {gathering.wanted} peers have answered so far; ask again.")
+    return list(gathering.data.values())

@@ -1,0 +1,139 @@
+"""The nodes and slots there are, who uses them, and which an operator has taken out of service."""
+
+from dataclasses import dataclass, replace
+
+from resolute.domain.allocation import Allocation
+from resolute.domain.errors import NotFound
+from resolute.domain.node import Node
+from resolute.engine.platform import Platform
+from resolute.engine.ports.database import Transaction
+
+_DISABLED = "disabled_slots"
+"""Setting: node id to {"all": bool, "drain": bool, "slots": [ids]}."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    node: Node
+    used: dict[int, Allocation]
+    """Slot id to the allocation that holds it."""
+    zero_slot: tuple[Allocation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PoolView:
+    name: str
+    slots: int
+    used: int
+    agents: int
+    is_default: bool
+
+
+def usable_nodes(platform: Platform, tx: Transaction) -> list[Node]:
+    """The runner's nodes, with what an operator disabled marked as such."""
+    disabled = tx.settings.get(_DISABLED) or {}
+    return [_marked(node, disabled.get(node.id, {})) for node in platform.runner.nodes()]
+
+
+def _marked(node: Node, off: dict[str, object]) -> Node:
+    if not off:
+        return node
+    ids = off.get("slots") or []
+    assert isinstance(ids, list)
+    slots = tuple(replace(slot, is_enabled=slot.id not in ids) for slot in node.slots)
+    return replace(node, slots=slots, is_enabled=not off.get("all"), is_draining=bool(off.get("drain")))
+
+
+def total_slots(platform: Platform) -> int:
+    return sum(len(node.slots) for node in platform.runner.nodes())
+
+
+def cluster_nodes(platform: Platform) -> list[NodeView]:
+    with platform.store.read() as tx:
+        nodes = usable_nodes(platform, tx)
+        allocations = [a for a in tx.allocations.live() if a.holds_slots]
+    return [_view(node, allocations) for node in nodes]
+
+
+def _view(node: Node, allocations: list[Allocation]) -> NodeView:
+    used: dict[int, Allocation] = {}
+    idle: list[Allocation] = []
+    for allocation in allocations:
+        for share in allocation.shares:
+            if share.node_id != node.id:
+                continue
+            used.update(dict.fromkeys(share.slot_ids, allocation))
+            if not share.slot_ids:
+                idle.append(allocation)
+    return NodeView(node, used, tuple(idle))
+
+
+def resource_pools(platform: Platform) -> list[PoolView]:
+    views = cluster_nodes(platform)
+    names = sorted({view.node.resource_pool for view in views}) or ["default"]
+    return [
+        _pool(name, [v for v in views if v.node.resource_pool == name], is_default=name == names[0]) for name in names
+    ]
+
+
+def _pool(name: str, views: list[NodeView], *, is_default: bool) -> PoolView:
+    return PoolView(
+        name=name,
+        slots=sum(len(v.node.slots) for v in views),
+        used=sum(len(v.used) for v in views),
+        agents=len(views),
+        is_default=is_default,
+    )
+
+
+def set_node_enabled(platform: Platform, node_id: str, enabled: bool, *, drain: bool = False) -> None:
+    """A disabled node gets nothing new; with `drain` what runs there may finish."""
+    node = _node(platform, node_id)
+    with platform.store.write() as tx:
+        disabled = dict(tx.settings.get(_DISABLED) or {})
+        entry = {**disabled.get(node.id, {}), "all": not enabled, "drain": drain and not enabled}
+        disabled[node.id] = entry
+        tx.settings.put(_DISABLED, disabled)
+    if not enabled and not drain:
+        _evict(platform, node_id, None)
+    platform.bus.publish("engine", "queue")
+
+
+def set_slot_enabled(platform: Platform, node_id: str, slot_id: int, enabled: bool, *, drain: bool = False) -> None:
+    node = _node(platform, node_id)
+    if slot_id not in {slot.id for slot in node.slots}:
+        raise NotFound(f"slot not found: {slot_id} on agent {node_id}; it has {len(node.slots)} slots from 0.")
+    with platform.store.write() as tx:
+        disabled = dict(tx.settings.get(_DISABLED) or {})
+        entry = dict(disabled.get(node.id, {}))
+        slots = {*entry.get("slots", [])} - {slot_id}
+        entry["slots"] = sorted(slots if enabled else slots | {slot_id})
+        disabled[node.id] = entry
+        tx.settings.put(_DISABLED, disabled)
+    if not enabled and not drain:
+        _evict(platform, node_id, slot_id)
+    platform.bus.publish("engine", "queue")
+
+
+def _node(platform: Platform, node_id: str) -> Node:
+    nodes = {node.id: node for node in platform.runner.nodes()}
+    if node_id not in nodes:
+        raise NotFound(f"agent not found: {node_id}. There are: {', '.join(sorted(nodes)) or 'none'}.")
+    return nodes[node_id]
+
+
+def _evict(platform: Platform, node_id: str, slot_id: int | None) -> None:
+    """Ask what runs there to checkpoint and go elsewhere."""
+    now = platform.clock()
+    with platform.store.write() as tx:
+        for allocation in tx.allocations.live():
+            if not allocation.holds_slots or allocation.preempt_requested_at is not None:
+                continue
+            hit = any(
+                share.node_id == node_id and (slot_id is None or slot_id in share.slot_ids)
+                for share in allocation.shares
+            )
+            if hit:
+                tx.allocations.save(replace(allocation, preempt_requested_at=now))
+                topic = f"allocation/{allocation.id}"
+                tx.after_commit(lambda topic=topic: platform.bus.publish(topic))  # type: ignore[misc]

@@ -1,0 +1,97 @@
+"""The reaping loop's one pass: notice gangs that have ended, and make those end that must."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from resolute.domain.allocation import Allocation, AllocationState
+from resolute.domain.verdict import Exit
+from resolute.engine.jobs.exits import allocation_ended
+from resolute.engine.notices import tell
+from resolute.engine.platform import Platform
+from resolute.engine.ports.runner import Forgets, GangStatus
+
+DEAF_AFTER = timedelta(seconds=75)
+"""A trial that listens for preemption asks at least once a minute; one silent for longer will never hear it."""
+
+
+def reap(platform: Platform, *, since: datetime) -> int:
+    """Returns how many gangs ended. `since`: when this master started."""
+    with platform.store.read() as tx:
+        started = [a for a in tx.allocations.live() if a.handle is not None]
+    if not started:
+        return 0
+    statuses = platform.runner.poll([a.handle for a in started if a.handle])
+    ended = 0
+    for allocation in started:
+        status = statuses.get(allocation.handle or "")
+        if status is not None and (status.exit_code is not None or status.is_lost):
+            _bury(platform, allocation, status)
+            ended += 1
+        else:
+            _hurry(platform, allocation, since)
+    return ended
+
+
+def _bury(platform: Platform, allocation: Allocation, status: GangStatus) -> None:
+    code = status.exit_code if status.exit_code is not None else -1
+    exit = Exit(code=code, reason=status.reason, is_lost=status.is_lost)
+    allocation_ended(platform, allocation.id, exit, is_final=status.is_final)
+    platform.listeners.pop(allocation.id, None)
+    if allocation.handle is not None and isinstance(platform.runner, Forgets):
+        platform.runner.forget(allocation.handle)
+
+
+def _hurry(platform: Platform, allocation: Allocation, since: datetime) -> None:
+    """End what was told to end: at once when it was killed, by signal when it cannot hear, by force when it is late."""
+    now = platform.clock()
+    handle = allocation.handle
+    if handle is None:
+        return
+    if allocation.state is AllocationState.TERMINATING:
+        # Once more: the master may have died between writing this down and doing it.
+        platform.runner.stop(handle, force=True)
+        return
+    if allocation.kill_requested_at is not None:
+        platform.runner.stop(handle, force=True)
+        _mark_terminating(platform, allocation, now)
+        return
+    asked = allocation.preempt_requested_at
+    if asked is None:
+        return
+    if now - asked > timedelta(seconds=_patience(platform, allocation)):
+        tell(platform, allocation.task_id, "It did not leave in time and is killed.")
+        platform.runner.stop(handle, force=True)
+        _mark_terminating(platform, allocation, now)
+    elif _is_deaf(platform, allocation, since, now):
+        platform.runner.stop(handle, force=False)
+
+
+def _patience(platform: Platform, allocation: Allocation) -> float:
+    if allocation.trial_id is None:
+        return platform.config.preemption_timeout_s
+    with platform.store.read() as tx:
+        trial = tx.trials.get(allocation.trial_id)
+        timeout = tx.experiments.get(trial.experiment_id).config.get("preemption_timeout")
+    return float(timeout) if timeout else platform.config.preemption_timeout_s
+
+
+def _is_deaf(platform: Platform, allocation: Allocation, since: datetime, now: datetime) -> bool:
+    """A plain script that never asks whether it should leave gets SIGTERM instead of an hour's patience."""
+    if allocation.trial_id is None:
+        # Only trials ask; whoever stops another task has seen to it that it may end.
+        return True
+    if allocation.id in platform.listeners:
+        return False
+    started = allocation.start_time or allocation.created_at
+    known_since = max(since, started)
+    asked = allocation.preempt_requested_at or now
+    return now - asked > timedelta(seconds=2) and (since <= started or now - known_since > DEAF_AFTER)
+
+
+def _mark_terminating(platform: Platform, allocation: Allocation, now: datetime) -> None:
+    with platform.store.write() as tx:
+        current = tx.allocations.get(allocation.id)
+        if current.state is AllocationState.RUNNING:
+            tx.allocations.save(
+                replace(current.moved_to(AllocationState.TERMINATING, now=now)), expected=AllocationState.RUNNING
+            )

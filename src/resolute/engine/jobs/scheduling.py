@@ -1,0 +1,216 @@
+"""The scheduling loop's one pass: who gets slots, who is asked to leave, and the start of what was placed."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from resolute.domain.allocation import Allocation, AllocationState
+from resolute.domain.errors import EnvironmentFailed, ResoluteError, Unavailable
+from resolute.domain.experiment import Experiment, ExperimentState
+from resolute.domain.log import LogLevel
+from resolute.domain.node import DeviceType, Node
+from resolute.domain.placement import Claim, ClaimState, Decision, place
+from resolute.domain.task import TaskType
+from resolute.domain.trial import Trial
+from resolute.domain.verdict import Exit
+from resolute.engine.deployments.replicas import replica_gang
+from resolute.engine.jobs.allocation_moves import ask_to_leave
+from resolute.engine.jobs.cluster import usable_nodes
+from resolute.engine.jobs.exits import allocation_ended
+from resolute.engine.jobs.fencing import allocation_token, hash_token, secret_of
+from resolute.engine.notices import tell
+from resolute.engine.platform import Platform
+from resolute.engine.ports.database import Transaction
+from resolute.engine.ports.runner import Gang
+from resolute.engine.trials.gang import free_ports, trial_gang
+from resolute.engine.trials.restore import choose_checkpoint
+from resolute.engine.unit_of_work import flow
+
+log = logging.getLogger(__name__)
+LIVE = (
+    ExperimentState.ACTIVE,
+    ExperimentState.PAUSED,
+    ExperimentState.STOPPING_COMPLETED,
+    ExperimentState.STOPPING_CANCELED,
+    ExperimentState.STOPPING_KILLED,
+    ExperimentState.STOPPING_ERROR,
+)
+
+GANGS: dict[TaskType, Callable[[Platform, Allocation], Gang]] = {TaskType.REPLICA: replica_gang}
+"""How the gang of a task that is not a trial is made, by its type."""
+
+
+def schedule(platform: Platform) -> int:
+    """Place what fits and start it. Returns how many gangs were started."""
+    with platform.store.read() as tx:
+        allocations = tx.allocations.live()
+        if not allocations:
+            return 0
+        nodes = usable_nodes(platform, tx)
+        claims = _claims(tx, allocations) if _has_queue(allocations) else {}
+    for pool in claims:
+        decision = _decide(platform, [n for n in nodes if n.resource_pool == pool], claims[pool])
+        _apply(platform, decision)
+    return start_assigned(platform)
+
+
+def _has_queue(allocations: list[Allocation]) -> bool:
+    return any(a.state is AllocationState.QUEUED for a in allocations)
+
+
+def _claims(tx: Transaction, allocations: list[Allocation]) -> dict[str, list[Claim]]:
+    experiments = {e.job_id: e for e in tx.experiments.in_states(LIVE)}
+    claims: dict[str, list[Claim]] = {}
+    for allocation in allocations:
+        claim = _claim(allocation, experiments.get(allocation.job_id), _excluded(tx, allocation))
+        claims.setdefault(allocation.resource_pool, []).append(claim)
+    return claims
+
+
+def _excluded(tx: Transaction, allocation: Allocation) -> tuple[str, ...]:
+    if allocation.trial_id is None or allocation.state is not AllocationState.QUEUED or allocation.run_id == 1:
+        return ()
+    return tx.trials.get(allocation.trial_id).excluded_nodes
+
+
+def _claim(allocation: Allocation, experiment: Experiment | None, excluded_nodes: tuple[str, ...]) -> Claim:
+    return Claim(
+        allocation_id=allocation.id,
+        job_id=allocation.job_id,
+        slots=allocation.slots_needed,
+        priority=experiment.priority if experiment else 42,
+        weight=experiment.weight if experiment else 1.0,
+        max_slots=experiment.max_slots if experiment else None,
+        queue_position=experiment.queue_position if experiment else allocation.created_at.timestamp(),
+        created_at=allocation.created_at,
+        is_preemptible=allocation.is_preemptible,
+        single_node=allocation.single_node,
+        excluded_nodes=excluded_nodes,
+        state=ClaimState.HELD if allocation.holds_slots else ClaimState.QUEUED,
+        shares=allocation.shares,
+        is_leaving=allocation.preempt_requested_at is not None or allocation.kill_requested_at is not None,
+    )
+
+
+def _decide(platform: Platform, nodes: list[Node], claims: list[Claim]) -> Decision:
+    return place(
+        nodes,
+        claims,
+        scheduler=platform.config.scheduler,
+        preemption=platform.config.preemption,
+        fitting=platform.config.fitting_policy,
+    )
+
+
+def _apply(platform: Platform, decision: Decision) -> None:
+    if not decision.assign and not decision.preempt:
+        return
+    with flow(platform) as current:
+        secret = secret_of(current.tx)
+        for allocation_id, shares in decision.assign:
+            allocation = current.tx.allocations.get(allocation_id)
+            if allocation.state is not AllocationState.QUEUED:
+                continue
+            token = allocation_token(secret, allocation_id)
+            assigned = replace(
+                allocation.moved_to(AllocationState.ASSIGNED, now=current.now),
+                shares=shares,
+                token_hash=hash_token(token),
+            )
+            current.tx.allocations.save(assigned, expected=AllocationState.QUEUED)
+        for allocation_id in decision.preempt:
+            allocation = current.tx.allocations.get(allocation_id)
+            if allocation.holds_slots:
+                ask_to_leave(current, allocation)
+                current.tell(allocation.task_id, "Asked to checkpoint and leave: a job of higher priority needs slots.")
+        current.publish("queue")
+
+
+def start_assigned(platform: Platform) -> int:
+    """Start every assigned gang. Also what a restarted master does with those its predecessor left half-way."""
+    with platform.store.read() as tx:
+        assigned = [a for a in tx.allocations.live() if a.state is AllocationState.ASSIGNED]
+    return sum(_start(platform, allocation) for allocation in assigned)
+
+
+def _start(platform: Platform, allocation: Allocation) -> bool:
+    try:
+        gang = build_gang(platform, allocation)
+        handle = platform.runner.start(gang)
+    except Unavailable as error:
+        _back_to_queue(platform, allocation, str(error))
+        return False
+    except EnvironmentFailed as error:
+        allocation_ended(platform, allocation.id, Exit(code=1, reason=str(error)), is_final=True)
+        return False
+    except ResoluteError as error:
+        allocation_ended(platform, allocation.id, Exit(code=1, reason=str(error)))
+        return False
+    _started(platform, allocation, handle)
+    return True
+
+
+def build_gang(platform: Platform, allocation: Allocation) -> Gang:
+    """The gang of an allocation, from what is stored. For a trial it reads checkpoints' files to choose a whole one."""
+    if allocation.trial_id is None:
+        return _task_gang(platform, allocation)
+    with platform.store.read() as tx:
+        trial = tx.trials.get(allocation.trial_id)
+        experiment = tx.experiments.get(trial.experiment_id)
+        username = tx.users.get(experiment.user_id).username
+        context = tx.contexts.get(experiment.context_id) if experiment.context_id else None
+        token = allocation_token(secret_of(tx), allocation.id)
+    checkpoint, steps = choose_checkpoint(platform, trial) if _may_have_checkpoint(trial) else (None, 0)
+    return trial_gang(
+        platform.config,
+        experiment,
+        trial,
+        allocation,
+        token=token,
+        username=username,
+        context=context,
+        checkpoint=checkpoint,
+        steps_completed=steps,
+        log_path=str(platform.logs.path(trial.task_id)),
+        ports=free_ports(),
+        device=_device_of(platform.runner.nodes(), allocation),
+    )
+
+
+def _task_gang(platform: Platform, allocation: Allocation) -> Gang:
+    with platform.store.read() as tx:
+        kind = tx.tasks.get(allocation.task_id).type
+    if kind not in GANGS:
+        raise EnvironmentFailed(f"Task {allocation.task_id} is a {kind}; this master does not run tasks of that kind.")
+    return GANGS[kind](platform, allocation)
+
+
+def _device_of(nodes: list[Node], allocation: Allocation) -> DeviceType:
+    for node in nodes:
+        if node.slots and allocation.shares and node.id == allocation.shares[0].node_id:
+            return node.slots[0].type
+    return DeviceType.CPU
+
+
+def _may_have_checkpoint(trial: Trial) -> bool:
+    return trial.run_id > 1 or trial.warm_start_checkpoint is not None
+
+
+def _started(platform: Platform, allocation: Allocation, handle: str) -> None:
+    with flow(platform) as current:
+        running = replace(
+            current.tx.allocations.get(allocation.id).moved_to(AllocationState.RUNNING, now=current.now), handle=handle
+        )
+        current.tx.allocations.save(running, expected=AllocationState.ASSIGNED)
+        where = ", ".join(f"{share.node_id} slots {list(share.slot_ids)}" for share in allocation.shares)
+        current.tell(allocation.task_id, f"Run {allocation.run_id} started on {where}.")
+        current.publish("queue", f"trial/{allocation.trial_id}")
+
+
+def _back_to_queue(platform: Platform, allocation: Allocation, reason: str) -> None:
+    log.warning("allocation %s goes back to the queue: %s", allocation.id, reason)
+    with platform.store.write() as tx:
+        current = tx.allocations.get(allocation.id)
+        queued = replace(current.moved_to(AllocationState.QUEUED, now=platform.clock()), shares=(), token_hash="")
+        tx.allocations.save(queued, expected=AllocationState.ASSIGNED)
+    tell(platform, allocation.task_id, f"Could not start yet: {reason} Trying again.", level=LogLevel.WARNING)

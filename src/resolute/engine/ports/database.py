@@ -1,0 +1,281 @@
+"""Port of the database: one repository a kind of thing, joined in a transaction. Nothing here mentions SQL."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Any, Protocol
+
+from resolute.domain.allocation import Allocation, AllocationState
+from resolute.domain.checkpoint import Checkpoint, CheckpointState
+from resolute.domain.experiment import Experiment, ExperimentState
+from resolute.domain.metric import Highlights, MetricReport, MetricSummary, Series
+from resolute.domain.task import Task
+from resolute.domain.template import Template
+from resolute.domain.trial import Trial, TrialState
+from resolute.domain.user import Session, User
+from resolute.domain.workspace import Project, Workspace
+from resolute.engine.ports.queries import (
+    CheckpointQuery,
+    CheckpointView,
+    ExperimentQuery,
+    ExperimentSummary,
+    Page,
+    SearcherHead,
+    TrialQuery,
+)
+from resolute.engine.ports.registry import Datasets, Deployments, Models
+
+
+class Experiments(Protocol):
+    def add(self, experiment: Experiment, *, searcher_snapshot: dict[str, Any] | None) -> Experiment:
+        """Store a new experiment. The returned copy carries the id; the one passed in has id 0."""
+
+    def get(self, experiment_id: int) -> Experiment:
+        """Raises NotFound("experiment not found: 99")."""
+
+    def save(self, experiment: Experiment, *, expected: ExperimentState | None = None) -> bool:
+        """Write all fields if the stored state is still `expected` (None: whatever it is).
+        False: another writer was first."""
+
+    def searcher_snapshot(self, experiment_id: int) -> dict[str, Any] | None:
+        """The search as it is now, all patches put in. None: the experiment has no searcher."""
+
+    def searcher_head(self, experiment_id: int) -> SearcherHead | None:
+        """Which state the search is in, without reading it."""
+
+    def save_searcher_snapshot(self, experiment_id: int, snapshot: dict[str, Any], *, stamp: str = "") -> None:
+        """Write the whole state; patches are forgotten. `stamp` names this state and never another; empty: no name."""
+
+    def add_searcher_patch(self, experiment_id: int, patch: dict[str, Any], *, number: int, stamp: str) -> None:
+        """Write what changed (`search.patch`) since the head, whose `patches` is `number` - 1."""
+
+    def in_states(self, states: Iterable[ExperimentState]) -> list[Experiment]: ...
+    def by_external_id(self, external_id: str) -> Experiment | None: ...
+    def search(self, query: ExperimentQuery) -> Page[ExperimentSummary]: ...
+    def remove(self, experiment_id: int) -> None:
+        """Delete it with its trials, metrics, checkpoints' rows, tasks and allocations."""
+
+
+class Trials(Protocol):
+    def add(self, trial: Trial) -> Trial:
+        """As Experiments.add; the id comes back. `task_id` is filled from ids when empty."""
+
+    def get(self, trial_id: int) -> Trial:
+        """Raises NotFound("trial not found: 7")."""
+
+    def save(self, trial: Trial, *, expected: TrialState | None = None) -> bool: ...
+    def by_request_id(self, experiment_id: int, request_id: str) -> Trial | None: ...
+    def by_task_id(self, task_id: str) -> Trial | None: ...
+    def by_external_id(self, experiment_id: int, external_id: str) -> Trial | None: ...
+    def of_experiment(self, experiment_id: int, *, unfinished_only: bool = False) -> list[Trial]: ...
+    def search(self, query: TrialQuery) -> Page[Trial]: ...
+    def checkpoint_totals(self, trial_ids: Sequence[int]) -> dict[int, tuple[int, int]]:
+        """Trial id to (count, bytes) of its undeleted checkpoints."""
+
+
+class Tasks(Protocol):
+    def add(self, task: Task) -> None: ...
+    def get(self, task_id: str) -> Task:
+        """Raises NotFound."""
+
+    def save(self, task: Task) -> None: ...
+    def search(self, *, types: Iterable[str] = (), active_only: bool = False) -> list[Task]: ...
+
+
+class Allocations(Protocol):
+    def add(self, allocation: Allocation) -> None: ...
+    def get(self, allocation_id: str) -> Allocation:
+        """Raises NotFound."""
+
+    def save(self, allocation: Allocation, *, expected: AllocationState | None = None) -> bool: ...
+    def live(self) -> list[Allocation]:
+        """All that are not TERMINATED, oldest first."""
+
+    def of_task(self, task_id: str) -> list[Allocation]:
+        """Oldest first."""
+
+    def by_token_hash(self, token_hash: str) -> Allocation | None:
+        """Only while it is not TERMINATED."""
+
+    def between(self, start: datetime, end: datetime) -> list[Allocation]:
+        """Those that held slots at some time in [start, end)."""
+
+
+class Checkpoints(Protocol):
+    def add(self, checkpoint: Checkpoint) -> None:
+        """Idempotent on uuid with the same content; raises AlreadyExists for another trial's uuid."""
+
+    def get(self, uuid: str) -> Checkpoint:
+        """Raises NotFound("checkpoint not found: <uuid>")."""
+
+    def save(self, checkpoint: Checkpoint, *, expected: CheckpointState | None = None) -> bool: ...
+    def view(self, uuid: str) -> CheckpointView: ...
+    def search(self, query: CheckpointQuery) -> Page[CheckpointView]: ...
+    def of_trial(self, trial_id: int) -> list[Checkpoint]:
+        """Newest steps first."""
+
+    def of_experiment(self, experiment_id: int) -> list[Checkpoint]: ...
+    def best_of(self, trial_ids: Sequence[int]) -> dict[int, Checkpoint]:
+        """Each trial's COMPLETED checkpoint with the best searcher metric; without a metric the oldest."""
+
+    def in_use(self, experiment_id: int) -> set[str]:
+        """Uuids that must not be collected: warm starts and registered model versions."""
+
+
+class Metrics(Protocol):
+    def append(self, reports: Sequence[MetricReport]) -> int:
+        """Store reports; returns how many were new. Idempotent on (trial, run, group, steps): a repeat with
+        the same keys is dropped, one with other keys is merged. Updates summaries in the same transaction."""
+
+    def latest(self, trial_id: int, group: str) -> MetricReport | None: ...
+    def at_steps(self, trial_id: int, group: str, steps: int) -> MetricReport | None: ...
+    def reports(
+        self, trial_id: int, *, group: str | None = None, after_id: int = 0, limit: int | None = None
+    ) -> Iterator[tuple[int, MetricReport, bool]]:
+        """(id, report, archived) in the order of steps. `archived`: replaced by a later run of the trial."""
+
+    def summaries(self, trial_id: int) -> list[MetricSummary]: ...
+    def summaries_of(self, trial_ids: Sequence[int]) -> dict[int, list[MetricSummary]]: ...
+    def series(
+        self,
+        trial_id: int,
+        group: str,
+        name: str,
+        *,
+        max_points: int = 1000,
+        since_steps: int | None = None,
+        until_steps: int | None = None,
+    ) -> Series:
+        """Thinned so that each kept stretch keeps its smallest and largest value. NaN and Inf are kept."""
+
+    def series_of(
+        self,
+        trial_ids: Sequence[int],
+        group: str,
+        names: Sequence[str],
+        *,
+        max_points: int = 1000,
+        since_steps: int | None = None,
+    ) -> list[Series]:
+        """`series` of many trials, by few statements. Those without a point are left out."""
+
+    def highlights(self, trial_ids: Sequence[int], name: str, *, smaller_is_better: bool) -> dict[int, Highlights]:
+        """Best and latest validation report per trial, by few statements. NaN is never the best."""
+
+    def names(self, trial_ids: Sequence[int]) -> list[tuple[str, str]]:
+        """Distinct (group, name), sorted."""
+
+    def best(self, experiment_id: int, name: str, *, smaller_is_better: bool) -> float | None:
+        """Best value of a validation metric over all trials."""
+
+
+class Users(Protocol):
+    def add(self, user: User) -> User:
+        """Raises AlreadyExists for a taken username."""
+
+    def get(self, user_id: int) -> User: ...
+    def by_name(self, username: str) -> User | None: ...
+    def save(self, user: User) -> None: ...
+    def all(self) -> list[User]: ...
+    def add_session(self, session: Session) -> Session: ...
+    def session_by_token_hash(self, token_hash: str) -> Session | None: ...
+    def sessions(self, user_id: int | None = None) -> list[Session]: ...
+    def save_session(self, session: Session) -> None: ...
+    def settings(self, user_id: int) -> dict[str, str]:
+        """Web UI settings, `<storage path>/<key>` to JSON text."""
+
+    def save_settings(self, user_id: int, settings: dict[str, str]) -> None: ...
+
+
+class Workspaces(Protocol):
+    def add(self, workspace: Workspace) -> Workspace: ...
+    def get(self, workspace_id: int) -> Workspace: ...
+    def by_name(self, name: str) -> Workspace | None: ...
+    def save(self, workspace: Workspace) -> None: ...
+    def all(self) -> list[Workspace]: ...
+    def remove(self, workspace_id: int) -> None: ...
+    def counts(self) -> dict[int, tuple[int, int]]:
+        """Workspace id to (projects, experiments)."""
+
+    def add_project(self, project: Project) -> Project: ...
+    def project(self, project_id: int) -> Project: ...
+    def save_project(self, project: Project) -> None: ...
+    def projects(self, workspace_id: int | None = None) -> list[Project]: ...
+    def remove_project(self, project_id: int) -> None: ...
+    def project_counts(self) -> dict[int, tuple[int, int, datetime | None]]:
+        """Project id to (experiments, active experiments, last experiment's start)."""
+
+
+class Templates(Protocol):
+    def put(self, template: Template) -> None: ...
+    def get(self, name: str) -> Template:
+        """Raises NotFound."""
+
+    def all(self) -> list[Template]: ...
+    def remove(self, name: str) -> None: ...
+    def rename(self, old: str, new: str) -> None: ...
+
+
+class Contexts(Protocol):
+    """Uploaded model definitions: tar.gz bytes under their content hash."""
+
+    def put(self, content: bytes) -> str:
+        """Store once per content; returns the id (sha256 hex)."""
+
+    def get(self, context_id: str) -> bytes:
+        """Raises NotFound."""
+
+
+class Settings(Protocol):
+    """Small facts of the cluster: its id, the next job queue position, disabled slots."""
+
+    def get(self, key: str) -> Any | None: ...
+    def put(self, key: str, value: Any) -> None: ...
+
+
+class Transaction(Protocol):
+    """Everything in the database, seen and changed as one."""
+
+    @property
+    def experiments(self) -> Experiments: ...
+    @property
+    def trials(self) -> Trials: ...
+    @property
+    def tasks(self) -> Tasks: ...
+    @property
+    def allocations(self) -> Allocations: ...
+    @property
+    def checkpoints(self) -> Checkpoints: ...
+    @property
+    def metrics(self) -> Metrics: ...
+    @property
+    def users(self) -> Users: ...
+    @property
+    def workspaces(self) -> Workspaces: ...
+    @property
+    def templates(self) -> Templates: ...
+    @property
+    def contexts(self) -> Contexts: ...
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def models(self) -> Models: ...
+    @property
+    def datasets(self) -> Datasets: ...
+    @property
+    def deployments(self) -> Deployments: ...
+    def after_commit(self, action: Callable[[], None]) -> None:
+        """Run `action` once the transaction is durable; never when it rolled back."""
+
+
+class Store(Protocol):
+    """The database. No network or process call may happen while a transaction is open."""
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        """One transaction, committed and durable when the block ends, rolled back when it raises.
+        Writers are serialised on SQLite; a full disk raises Unavailable and changes nothing."""
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        """A consistent snapshot. Writing in it is a bug."""
+
+    def close(self) -> None: ...

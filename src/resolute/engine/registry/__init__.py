@@ -1,0 +1,1 @@
+"""What outlives experiments: datasets, registered models, and how they hang together."""

@@ -1,0 +1,1 @@
+"""Trials: their gangs, what they report, and what becomes of them."""

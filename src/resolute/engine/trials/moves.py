@@ -1,0 +1,95 @@
+"""Moves of trials inside one open transaction, shared by use-cases and passes. Nothing here calls a runner."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from resolute.domain.allocation import Allocation, AllocationState
+from resolute.domain.experiment import END_OF, Experiment, ExperimentState
+from resolute.domain.task import Task, TaskType
+from resolute.domain.trial import END_OF as TRIAL_END_OF
+from resolute.domain.trial import Trial, TrialState
+from resolute.engine.jobs.allocation_moves import ask_to_leave, kill_allocation, live_allocation
+from resolute.engine.unit_of_work import Flow
+
+
+def add_trial(flow: Flow, experiment: Experiment, trial: Trial) -> Trial:
+    """Store a new trial with its task and, when the experiment runs, put it in the queue."""
+    trial = flow.tx.trials.add(trial)
+    flow.tx.tasks.add(
+        Task(
+            id=trial.task_id,
+            type=TaskType.TRIAL,
+            job_id=experiment.job_id,
+            start_time=flow.now,
+            user_id=experiment.user_id,
+            context_id=experiment.context_id,
+        )
+    )
+    flow.publish(f"experiment/{experiment.id}")
+    if trial.state is TrialState.ACTIVE and not trial.unmanaged:
+        return enqueue(flow, experiment, trial)
+    return trial
+
+
+def enqueue(flow: Flow, experiment: Experiment, trial: Trial) -> Trial:
+    """Ask for slots. The run number rises here, which fences off whatever ran before."""
+    trial = replace(trial, run_id=trial.run_id + 1, is_waiting=False, runner_state="", early_exit=None)
+    flow.tx.trials.save(trial)
+    resources = experiment.config.get("resources", {})
+    flow.tx.allocations.add(
+        Allocation(
+            id=f"{trial.task_id}.{trial.run_id}",
+            task_id=trial.task_id,
+            job_id=experiment.job_id,
+            state=AllocationState.QUEUED,
+            changed_at=flow.now,
+            created_at=flow.now,
+            slots_needed=int(resources.get("slots_per_trial", 1)),
+            resource_pool=experiment.resource_pool,
+            trial_id=trial.id,
+            run_id=trial.run_id,
+            single_node=bool(resources.get("is_single_node") or False),
+        )
+    )
+    flow.publish("engine", "queue", f"trial/{trial.id}")
+    return trial
+
+
+def stop_trial(flow: Flow, trial: Trial, state: TrialState, *, reason: str = "") -> Trial:
+    """Move towards an end. With processes running, it waits for them; without, it ends at once."""
+    if trial.is_finished or trial.state is state:
+        return trial
+    trial = trial.moved_to(state, now=flow.now, reason=reason)
+    flow.tx.trials.save(trial)
+    allocation = live_allocation(flow, trial)
+    leave: Callable[[Flow, Allocation], bool] = kill_allocation if state is TrialState.STOPPING_KILLED else ask_to_leave
+    if allocation is None or leave(flow, allocation):
+        return end_trial(flow, trial, TRIAL_END_OF[state], reason=reason)
+    flow.publish(f"trial/{trial.id}", f"experiment/{trial.experiment_id}")
+    return trial
+
+
+def end_trial(flow: Flow, trial: Trial, state: TrialState, *, reason: str = "") -> Trial:
+    """The trial is over: close its task and let the searcher know through `flow.events`."""
+    trial = trial.moved_to(state, now=flow.now, reason=reason)
+    flow.tx.trials.save(trial)
+    task = flow.tx.tasks.get(trial.task_id)
+    flow.tx.tasks.save(replace(task, end_time=flow.now))
+    flow.collect.add(trial.experiment_id)
+    flow.publish(f"trial/{trial.id}", f"experiment/{trial.experiment_id}", "experiments")
+    return trial
+
+
+def finish_if_done(flow: Flow, experiment: Experiment) -> Experiment:
+    """A stopping experiment ends when its last trial has."""
+    if not experiment.is_stopping:
+        return experiment
+    if flow.tx.trials.of_experiment(experiment.id, unfinished_only=True):
+        return experiment
+    ended = experiment.moved_to(END_OF[experiment.state], now=flow.now)
+    if ended.state is ExperimentState.COMPLETED:
+        ended = replace(ended, progress=1.0)
+    flow.tx.experiments.save(ended, expected=experiment.state)
+    flow.collect.add(experiment.id)
+    flow.publish(f"experiment/{experiment.id}", "experiments", "engine")
+    return ended

@@ -1,0 +1,163 @@
+"""What trials tell the master: metrics and checkpoints. Answered only when durable, repeated safely, fenced by run."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from resolute.domain.checkpoint import Checkpoint, CheckpointState
+from resolute.domain.errors import InvalidInput
+from resolute.domain.experiment import Experiment
+from resolute.domain.metric import VALIDATION, MetricReport
+from resolute.domain.trial import Trial, TrialState
+from resolute.engine.experiments.searching import feed
+from resolute.engine.jobs.allocation_moves import ask_to_leave, live_allocation
+from resolute.engine.jobs.fencing import check_run
+from resolute.engine.platform import Platform
+from resolute.engine.unit_of_work import Flow, flow
+from resolute.search.events import Validated
+
+PROFILING_GROUPS = frozenset({"cpu", "gpu", "memory", "disk", "network", "throughput"})
+
+
+def report_metrics(platform: Platform, reports: Sequence[MetricReport]) -> int:
+    """Store the reports; returns how many were new. Validations also drive the searcher, once each."""
+    if not reports:
+        return 0
+    for report in reports:
+        _check_group(report.group)
+    with flow(platform) as current:
+        trials = {trial_id: current.tx.trials.get(trial_id) for trial_id in {report.trial_id for report in reports}}
+        for report in reports:
+            check_run(trials[report.trial_id], report.run_id)
+        fresh = [r for r in reports if r.group == VALIDATION and _is_new(current, r)]
+        added = current.tx.metrics.append(reports)
+        for trial in trials.values():
+            _count_steps(current, trial, reports)
+        for report in fresh:
+            _validated(current, report)
+        current.publish(*(f"trial/{trial_id}" for trial_id in trials))
+        current.publish(*{f"experiment/{trial.experiment_id}" for trial in trials.values()})
+    return added
+
+
+def _check_group(group: str) -> None:
+    if not group or "." in group:
+        raise InvalidInput(f"Metric group {group!r} is not allowed: name it without dots, e.g. 'training'.")
+
+
+def _is_new(current: Flow, report: MetricReport) -> bool:
+    known = current.tx.metrics.at_steps(report.trial_id, VALIDATION, report.steps_completed)
+    if known is None or known.run_id != report.run_id:
+        return True
+    return not set(report.metrics) <= set(known.metrics)
+
+
+def _count_steps(current: Flow, trial: Trial, reports: Sequence[MetricReport]) -> None:
+    steps = max(
+        (r.steps_completed for r in reports if r.trial_id == trial.id and r.group not in PROFILING_GROUPS), default=0
+    )
+    if steps > trial.total_batches:
+        current.tx.trials.save(replace(current.tx.trials.get(trial.id), total_batches=steps))
+
+
+def _validated(current: Flow, report: MetricReport) -> None:
+    trial = current.tx.trials.get(report.trial_id)
+    experiment = current.tx.experiments.get(trial.experiment_id)
+    objectives = _objectives(experiment, report)
+    if not objectives:
+        return
+    trial = _keep_best(current, experiment, trial, next(iter(objectives.values())))
+    if trial.is_finished or trial.is_stopping:
+        return
+    time = searcher_time(experiment, report)
+    if trial.target_length is not None and time >= trial.target_length:
+        trial = replace(trial, is_waiting=True)
+        current.tx.trials.save(trial)
+    feed(current, experiment, Validated(trial.request_id, time, objectives))
+    _leave_if_waiting(current, trial.id)
+
+
+def _objectives(experiment: Experiment, report: MetricReport) -> dict[str, float]:
+    names = experiment.searcher_metrics
+    values = {name: report.metrics[name] for name in names if _is_number(report.metrics.get(name))}
+    return values if len(values) == len(names) else {}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _keep_best(current: Flow, experiment: Experiment, trial: Trial, value: float) -> Trial:
+    best = trial.searcher_metric_value
+    is_better = best is None or (value < best if experiment.smaller_is_better else value > best)
+    if value != value or not is_better:
+        return trial
+    trial = replace(trial, searcher_metric_value=float(value))
+    current.tx.trials.save(trial)
+    return trial
+
+
+def searcher_time(experiment: Experiment, report: MetricReport) -> float:
+    """How far the trial had trained at this report, in the searcher's unit."""
+    searcher = experiment.config["searcher"]
+    time_metric = searcher.get("time_metric")
+    if time_metric:
+        value = report.metrics.get(time_metric)
+        return float(value) if _is_number(value) else float(report.steps_completed)  # type: ignore[arg-type]
+    length = searcher.get("max_length") or {}
+    if not isinstance(length, dict) or "batches" in length or not length:
+        return float(report.steps_completed)
+    batch = _global_batch_size(experiment)
+    records = float(report.steps_completed * batch)
+    if "records" in length:
+        return records
+    per_epoch = int(experiment.config.get("records_per_epoch") or 0)
+    return records / per_epoch if per_epoch else float(report.metrics.get("epochs", report.steps_completed))
+
+
+def _global_batch_size(experiment: Experiment) -> int:
+    value = experiment.config.get("hyperparameters", {}).get("global_batch_size", 1)
+    if isinstance(value, dict):
+        value = value.get("val", 1)
+    return int(value) if _is_number(value) else 1
+
+
+def _leave_if_waiting(current: Flow, trial_id: int) -> None:
+    """The searcher did not raise the target at once: give the slots to somebody else meanwhile."""
+    trial = current.tx.trials.get(trial_id)
+    if not trial.is_waiting or trial.state is not TrialState.ACTIVE:
+        return
+    allocation = live_allocation(current, trial)
+    if allocation is not None:
+        ask_to_leave(current, allocation)
+
+
+def report_checkpoint(platform: Platform, checkpoint: Checkpoint) -> None:
+    """Record a whole checkpoint. Idempotent on its uuid."""
+    with flow(platform) as current:
+        trial = _trial_of(current, checkpoint)
+        if trial is not None:
+            check_run(trial, checkpoint.run_id)
+            experiment = current.tx.experiments.get(trial.experiment_id)
+            checkpoint = replace(
+                checkpoint,
+                trial_id=trial.id,
+                experiment_id=trial.experiment_id,
+                storage=checkpoint.storage or experiment.config.get("checkpoint_storage"),
+            )
+        current.tx.checkpoints.add(checkpoint)
+        if trial is not None and checkpoint.state is CheckpointState.COMPLETED:
+            _advance(current, trial, checkpoint)
+
+
+def _trial_of(current: Flow, checkpoint: Checkpoint) -> Trial | None:
+    if checkpoint.trial_id is not None:
+        return current.tx.trials.get(checkpoint.trial_id)
+    if checkpoint.task_id is not None:
+        return current.tx.trials.by_task_id(checkpoint.task_id)
+    return None
+
+
+def _advance(current: Flow, trial: Trial, checkpoint: Checkpoint) -> None:
+    total = max(trial.total_batches, checkpoint.steps_completed)
+    current.tx.trials.save(replace(trial, latest_checkpoint=checkpoint.uuid, total_batches=total))
+    current.publish(f"trial/{trial.id}", f"experiment/{trial.experiment_id}")

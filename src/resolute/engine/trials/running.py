@@ -1,0 +1,156 @@
+"""What a running trial, or a script outside the platform, tells the master about itself."""
+
+import uuid
+from dataclasses import dataclass, replace
+from typing import Any
+
+from resolute.domain.errors import InvalidInput
+from resolute.domain.trial import Trial, TrialState
+from resolute.domain.verdict import INVALID_HP, USER_REQUESTED_STOP
+from resolute.engine.experiments.changes import kill_trial
+from resolute.engine.experiments.searching import feed
+from resolute.engine.platform import Platform
+from resolute.engine.trials.moves import add_trial, end_trial
+from resolute.engine.unit_of_work import flow
+from resolute.search.events import TrialProgressed
+
+__all__ = [
+    "create_unmanaged_trial",
+    "kill_trial",
+    "next_operation",
+    "patch_unmanaged_trial",
+    "report_early_exit",
+    "report_progress",
+    "set_metadata",
+    "set_runner_state",
+    "start_unmanaged_trial",
+]
+
+
+def report_early_exit(platform: Platform, trial_id: int, reason: str) -> None:
+    """The trial is about to exit with code 0 although its work is not done, and says why."""
+    name = reason.removeprefix("EXITED_REASON_")
+    if name not in (INVALID_HP, USER_REQUESTED_STOP):
+        raise InvalidInput(f"reason: {reason!r} is not known; use {INVALID_HP} or {USER_REQUESTED_STOP}.")
+    with platform.store.write() as tx:
+        tx.trials.save(replace(tx.trials.get(trial_id), early_exit=name))
+
+
+def report_progress(platform: Platform, trial_id: int, progress: float, *, raw: bool = True) -> None:
+    """`raw`: a share from 0 to 1; otherwise units of the searcher's length."""
+    with flow(platform) as current:
+        trial = current.tx.trials.get(trial_id)
+        experiment = current.tx.experiments.get(trial.experiment_id)
+        share = progress if raw else progress / max(1.0, _full_length(experiment.config))
+        share = min(1.0, max(0.0, share))
+        current.tx.trials.save(replace(trial, progress=share))
+        if not trial.is_finished and not experiment.is_finished:
+            feed(current, experiment, TrialProgressed(trial.request_id, share))
+        current.publish(f"trial/{trial_id}", f"experiment/{trial.experiment_id}")
+
+
+def _full_length(config: dict[str, Any]) -> float:
+    searcher = config.get("searcher", {})
+    length = searcher.get("max_time") or searcher.get("max_length") or 1
+    return float(next(iter(length.values()))) if isinstance(length, dict) else float(length)
+
+
+def set_runner_state(platform: Platform, trial_id: int, state: str) -> None:
+    """What the trial is busy with: training, validating, checkpointing ..."""
+    with flow(platform) as current:
+        trial = current.tx.trials.get(trial_id)
+        current.tx.trials.save(replace(trial, runner_state=state))
+        current.publish(f"trial/{trial_id}")
+
+
+def set_metadata(platform: Platform, trial_id: int, metadata: dict[str, Any]) -> dict[str, Any]:
+    """Merged into what is there, key by key."""
+    with flow(platform) as current:
+        trial = current.tx.trials.get(trial_id)
+        merged = {**(trial.metadata or {}), **metadata}
+        current.tx.trials.save(replace(trial, metadata=merged))
+    return merged
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """How far to train next. `is_completed`: nothing more is wanted for now; exit cleanly."""
+
+    length: int
+    is_completed: bool = False
+
+
+def next_operation(platform: Platform, trial_id: int) -> Operation:
+    """The searcher operation of 0.21 clients: train to this length, then validate."""
+    with platform.store.read() as tx:
+        trial = tx.trials.get(trial_id)
+        config = tx.experiments.get(trial.experiment_id).config
+    length = trial.target_length if trial.target_length is not None else int(_full_length(config))
+    is_done = trial.is_finished or trial.is_stopping or trial.is_waiting
+    return Operation(length=length, is_completed=is_done)
+
+
+# ------------------------------------------------------------------------------- trials that run somewhere else
+
+
+@dataclass(frozen=True, slots=True)
+class StartedTrial:
+    run_id: int
+    latest_checkpoint: str | None
+    steps_completed: int
+
+
+def create_unmanaged_trial(
+    platform: Platform, experiment_id: int, hparams: dict[str, Any], *, external_id: str | None = None
+) -> Trial:
+    """A trial whose processes are not ours. With `external_id`, repeating the call returns the same trial."""
+    with flow(platform) as current:
+        experiment = current.tx.experiments.get(experiment_id)
+        if external_id:
+            known = current.tx.trials.by_external_id(experiment_id, external_id)
+            if known is not None:
+                return known
+        request_id = str(uuid.uuid4())
+        return add_trial(
+            current,
+            experiment,
+            Trial(
+                id=0,
+                experiment_id=experiment_id,
+                request_id=request_id,
+                task_id=f"{experiment_id}.{request_id}",
+                state=TrialState.ACTIVE,
+                changed_at=current.now,
+                start_time=current.now,
+                hparams=hparams,
+                seed=int(experiment.config["reproducibility"]["experiment_seed"]),
+                unmanaged=True,
+                external_id=external_id,
+            ),
+        )
+
+
+def start_unmanaged_trial(platform: Platform, trial_id: int, *, resume: bool = False) -> StartedTrial:
+    with flow(platform) as current:
+        trial = current.tx.trials.get(trial_id)
+        if trial.run_id > 0 and not resume:
+            raise InvalidInput(f"Trial {trial_id} has been started before; pass resume to go on from its checkpoint.")
+        if trial.is_finished:
+            trial = trial.moved_to(TrialState.ACTIVE, now=current.now)
+        trial = replace(trial, run_id=trial.run_id + 1)
+        current.tx.trials.save(trial)
+        steps = 0
+        if trial.latest_checkpoint:
+            steps = current.tx.checkpoints.get(trial.latest_checkpoint).steps_completed
+        return StartedTrial(trial.run_id, trial.latest_checkpoint, steps)
+
+
+def patch_unmanaged_trial(platform: Platform, trial_id: int, state: TrialState | None) -> Trial:
+    """A heartbeat, or the end: an unmanaged trial's own word is all there is."""
+    with flow(platform) as current:
+        trial = current.tx.trials.get(trial_id)
+        if state is None or state is trial.state or trial.is_finished:
+            return trial
+        if state not in (TrialState.COMPLETED, TrialState.CANCELED, TrialState.ERROR):
+            return trial
+        return end_trial(current, trial, state)
