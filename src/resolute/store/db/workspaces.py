@@ -17,7 +17,7 @@ _t, _p, _e = tables.workspaces.c, tables.projects.c, tables.experiments.c
 
 
 class WorkspaceTable:
-    """`engine.ports.database.Workspaces`. Names are unique: of workspaces everywhere, of projects in their workspace."""
+    """`engine.ports.database.Workspaces`. Names are unique: of workspaces everywhere, of projects in their own."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
