@@ -1,0 +1,14 @@
+"""Gangs of several hosts: phases, and addresses of the nodes that an engine chose."""
+
+revision = "0008"
+down_revision = "0007"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    pass
+
+
+def downgrade() -> None:
+    pass

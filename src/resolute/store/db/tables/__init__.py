@@ -1,0 +1,43 @@
+"""The schema. A column has the name of the domain field that it carries; the few others say why they exist.
+
+A change here needs a new revision under `migrations/versions`; a test compares the two.
+"""
+
+from resolute.store.db.tables.base import metadata
+from resolute.store.db.tables.checkpoints import checkpoints
+from resolute.store.db.tables.deployments import deployments, revisions
+from resolute.store.db.tables.experiments import contexts, experiments, searcher_patches, searcher_snapshots, trials
+from resolute.store.db.tables.jobs import allocations, tasks
+from resolute.store.db.tables.metrics import metric_chunks, metric_heads, metric_outlines, metric_summaries
+from resolute.store.db.tables.people import sessions, user_settings, users
+from resolute.store.db.tables.registry import dataset_experiments, datasets, model_versions, models
+from resolute.store.db.tables.workspaces import projects, settings, templates, workspaces
+
+__all__ = [
+    "allocations",
+    "checkpoints",
+    "contexts",
+    "dataset_experiments",
+    "datasets",
+    "deployments",
+    "experiments",
+    "metadata",
+    "metric_chunks",
+    "metric_heads",
+    "metric_outlines",
+    "metric_summaries",
+    "model_versions",
+    "models",
+    "projects",
+    "revisions",
+    "searcher_patches",
+    "searcher_snapshots",
+    "sessions",
+    "settings",
+    "tasks",
+    "templates",
+    "trials",
+    "user_settings",
+    "users",
+    "workspaces",
+]

@@ -1,0 +1,1 @@
+"""What changed, and how far each follower has read."""

@@ -1,0 +1,59 @@
+"""Jobs in the queue, tasks, and the allocations they have had."""
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Integer,
+    String,
+    Table,
+    Text,
+)
+
+from resolute.domain.allocation import AllocationState
+from resolute.domain.task import TaskType
+from resolute.store.db.columns import Choice, Document, Elements, Moment, Shares
+from resolute.store.db.tables.base import metadata
+
+tasks = Table(
+    "tasks",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("type", Choice(TaskType), nullable=False, index=True),
+    Column("job_id", Text, nullable=False, index=True),
+    Column("start_time", Moment, nullable=False),
+    Column("end_time", Moment),
+    Column("user_id", Integer),
+    Column("workspace_id", Integer, nullable=False),
+    Column("config", Document),
+    Column("context_id", String(64)),
+)
+
+allocations = Table(
+    "allocations",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("task_id", Text, nullable=False, index=True),
+    Column("job_id", Text, nullable=False),
+    Column("state", Choice(AllocationState), nullable=False, index=True),
+    Column("changed_at", Moment, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("slots_needed", Integer, nullable=False),
+    Column("resource_pool", Text, nullable=False),
+    Column("trial_id", Integer, index=True),
+    Column("run_id", Integer, nullable=False),
+    Column("is_preemptible", Boolean, nullable=False),
+    Column("single_node", Boolean, nullable=False),
+    Column("shares", Shares, nullable=False),
+    Column("handle", Text),
+    Column("is_ready", Boolean, nullable=False),
+    Column("start_time", Moment),
+    Column("end_time", Moment),
+    Column("preempt_requested_at", Moment),
+    Column("preempt_acked", Boolean, nullable=False),
+    Column("kill_requested_at", Moment),
+    Column("exit_code", Integer),
+    Column("exit_reason", Text, nullable=False),
+    Column("token_hash", Text, nullable=False, index=True),
+    Column("ports", Elements, nullable=False),
+    Column("proxy_address", Text, nullable=False),
+)
