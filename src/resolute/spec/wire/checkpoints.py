@@ -26,6 +26,8 @@ class Checkpoint(Wire):
     state: CheckpointState = CheckpointState.UNSPECIFIED
     training: CheckpointTrainingMetadata = CheckpointTrainingMetadata()
     storage_id: int | None = None
+    digests: dict[str, str] | None = None
+    """sha256 per file, where the writer gave them: whoever downloads a file compares."""
 
 
 class ReportCheckpointRequest(Request):
