@@ -1,4 +1,4 @@
-"""Settings for all tests, and a real S3 server for whichever need one: it starts once per session, on this machine only."""
+"""Settings for all tests, and a real S3 server for whichever need one: it starts once per session, on loopback."""
 
 import os
 import shutil
