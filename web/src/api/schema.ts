@@ -147,6 +147,9 @@ export interface components {
         };
         Checkpoint: {
             allocationId: string | null;
+            digests: {
+                [key: string]: string;
+            } | null;
             metadata: {
                 [key: string]: unknown;
             };
