@@ -18,8 +18,8 @@ STEP = 1.0
 
 
 def in_order(jobs: Sequence[Job]) -> list[Job]:
-    """First to run first."""
-    return sorted(jobs, key=lambda j: (j.priority, j.queue_position, j.submitted_at, j.id))
+    """First to run first; of two that came at the same instant the one with the lower number."""
+    return sorted(jobs, key=lambda j: (j.priority, j.queue_position, j.submitted_at, len(j.entity_id), j.entity_id))
 
 
 def move_ahead_of(jobs: Sequence[Job], job_id: str, anchor_id: str) -> list[Job]:

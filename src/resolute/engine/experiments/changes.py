@@ -43,7 +43,7 @@ def pause_experiment(platform: Platform, experiment_id: int) -> None:
 def _pause_trial(current: Flow, trial: Trial) -> None:
     if trial.state is not TrialState.ACTIVE:
         return
-    current.tx.trials.save(trial.moved_to(TrialState.PAUSED, now=current.now))
+    current.move(trial, trial.moved_to(TrialState.PAUSED, now=current.now))
     allocation = live_allocation(current, trial)
     if allocation is not None:
         ask_to_leave(current, allocation)
@@ -64,8 +64,7 @@ def activate_experiment(platform: Platform, experiment_id: int) -> None:
         for trial in current.tx.trials.of_experiment(experiment_id, unfinished_only=True):
             if trial.state is not TrialState.PAUSED:
                 continue
-            trial = trial.moved_to(TrialState.ACTIVE, now=current.now)
-            current.tx.trials.save(trial)
+            trial = current.move(trial, trial.moved_to(TrialState.ACTIVE, now=current.now))
             # One still on its way out is queued again when its processes have ended.
             if not trial.is_waiting and live_allocation(current, trial) is None:
                 enqueue(current, experiment, trial)
@@ -95,11 +94,8 @@ def _stop(platform: Platform, experiment_id: int, state: ExperimentState, trial_
 
 
 def _move(current: Flow, experiment: Experiment, state: ExperimentState) -> Experiment:
-    moved = experiment.moved_to(state, now=current.now)
-    if not current.tx.experiments.save(moved, expected=experiment.state):
-        raise IllegalTransition(f"Experiment {experiment.id} was changed by someone else just now; look again.")
-    current.publish(f"experiment/{experiment.id}", "experiments", "engine")
-    return moved
+    current.publish("engine")
+    return current.move(experiment, experiment.moved_to(state, now=current.now))
 
 
 # -------------------------------------------------------------------------------------------------- other changes
@@ -145,12 +141,12 @@ def _change(
     change_job: Callable[[Job], Job] | None = None,
 ) -> Experiment:
     with flow(platform) as current:
-        experiment = change(current.tx.experiments.get(experiment_id))
-        current.tx.experiments.save(experiment)
+        stored = current.tx.experiments.get(experiment_id)
         if change_job is not None:
-            current.tx.jobs.save(change_job(current.tx.jobs.get(experiment.job_id)))
-        current.publish(f"experiment/{experiment_id}", "experiments", "engine", "queue")
-    return experiment
+            job = current.tx.jobs.get(stored.job_id)
+            current.change(job, change_job(job))
+        current.publish("engine", "queue")
+        return current.move(stored, change(stored))
 
 
 def patch_experiment(
@@ -238,7 +234,8 @@ def _patched_config(
 def delete_experiment(platform: Platform, experiment_id: int) -> None:
     """Remove a finished experiment with its checkpoints' files, logs and metrics. Files first, rows last, so that a
     crash half-way leaves something that can be deleted again."""
-    with platform.store.write() as tx:
+    with flow(platform) as current:
+        tx = current.tx
         experiment = tx.experiments.get(experiment_id)
         if experiment.state is not ExperimentState.DELETING:
             if not experiment.is_finished and experiment.state is not ExperimentState.DELETE_FAILED:
@@ -247,8 +244,7 @@ def delete_experiment(platform: Platform, experiment_id: int) -> None:
                     f"`resolute experiment kill {experiment_id}`."
                 )
             refuse_registered(tx, [checkpoint.uuid for checkpoint in tx.checkpoints.of_experiment(experiment_id)])
-            experiment = experiment.moved_to(ExperimentState.DELETING, now=platform.clock())
-            tx.experiments.save(experiment)
+            current.move(experiment, experiment.moved_to(ExperimentState.DELETING, now=current.now))
         checkpoints = tx.checkpoints.of_experiment(experiment_id)
         used = tx.checkpoints.in_use(experiment_id)
         trials = tx.trials.of_experiment(experiment_id)
@@ -261,9 +257,8 @@ def delete_experiment(platform: Platform, experiment_id: int) -> None:
     except ResoluteError:
         _change(platform, experiment_id, lambda e: e.moved_to(ExperimentState.DELETE_FAILED, now=platform.clock()))
         raise
-    with platform.store.write() as tx:
-        tx.experiments.remove(experiment_id)
-    platform.bus.publish("experiments", f"experiment/{experiment_id}")
+    with flow(platform) as current:
+        current.remove(current.tx.experiments.get(experiment_id))
 
 
 def kill_trial(platform: Platform, trial_id: int) -> None:

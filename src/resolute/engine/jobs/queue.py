@@ -127,7 +127,7 @@ def _known_pool(platform: Platform, pool: str) -> str:
 
 
 def _save(current: Flow, before: Job, after: Job) -> None:
-    current.tx.jobs.save(after)
+    current.change(before, after)
     changes = {key: getattr(after, key) for key in _RECORDED if getattr(after, key) != getattr(before, key)}
     if "resource_pool" in changes:
         for allocation in current.tx.allocations.live():

@@ -15,6 +15,7 @@ from resolute.domain.template import Template
 from resolute.domain.trial import Trial, TrialState
 from resolute.domain.user import Session, User
 from resolute.domain.workspace import Project, Workspace
+from resolute.engine.ports.changes import Changes
 from resolute.engine.ports.queries import (
     CheckpointQuery,
     CheckpointView,
@@ -121,8 +122,9 @@ class Allocations(Protocol):
 
 
 class Checkpoints(Protocol):
-    def add(self, checkpoint: Checkpoint) -> None:
-        """Idempotent on uuid with the same content; raises AlreadyExists for another trial's uuid."""
+    def add(self, checkpoint: Checkpoint) -> bool:
+        """Idempotent on uuid with the same content; returns whether it was new.
+        Raises AlreadyExists for another trial's uuid."""
 
     def get(self, uuid: str) -> Checkpoint:
         """Raises NotFound("checkpoint not found: <uuid>")."""
@@ -213,6 +215,11 @@ class Workspaces(Protocol):
     def save(self, workspace: Workspace) -> None: ...
     def all(self) -> list[Workspace]: ...
     def remove(self, workspace_id: int) -> None: ...
+    def of_project(self, project_id: int) -> int | None:
+        """The workspace that holds it. None: there is no such project."""
+
+    def of_experiment(self, experiment_id: int) -> int | None: ...
+    def of_trial(self, trial_id: int) -> int | None: ...
     def counts(self) -> dict[int, tuple[int, int]]:
         """Workspace id to (projects, experiments)."""
 
@@ -285,6 +292,8 @@ class Transaction(Protocol):
     def datasets(self) -> Datasets: ...
     @property
     def deployments(self) -> Deployments: ...
+    @property
+    def changes(self) -> Changes: ...
     def after_commit(self, action: Callable[[], None]) -> None:
         """Run `action` once the transaction is durable; never when it rolled back."""
 

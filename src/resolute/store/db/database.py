@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from resolute.store.db.allocations import AllocationTable
+from resolute.store.db.changes import ChangeTable
 from resolute.store.db.checkpoints import CheckpointTable
 from resolute.store.db.connect import Database, connect
 from resolute.store.db.contexts import ContextTable
@@ -124,6 +125,10 @@ class DatabaseTransaction:
     @cached_property
     def deployments(self) -> DeploymentTable:
         return DeploymentTable(self._connection)
+
+    @cached_property
+    def changes(self) -> ChangeTable:
+        return ChangeTable(self._connection)
 
     def after_commit(self, action: Callable[[], None]) -> None:
         self._after_commit.append(action)
