@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from resolute.client.task.fake import FakeTaskMaster
 from resolute.training.core import init
-from resolute.training.fake import FakeMaster
 from resolute.training.profiling import CpuProbe, DiskProbe, GpuProbe, MemoryProbe, NetworkProbe, Profiler, Window
 
 
@@ -71,7 +71,7 @@ def test_one_sample_costs_less_than_a_hundredth_of_its_second() -> None:
 
 
 def test_the_experiments_yaml_turns_it_on(
-    on_cluster: FakeMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    on_cluster: FakeTaskMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = on_cluster.env(tmp_path, config={"profiling": {"enabled": True}})["DET_EXPERIMENT_CONFIG"]
     monkeypatch.setenv("DET_EXPERIMENT_CONFIG", config)
