@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from resolute.domain.gang import PORT_NAMES
 from resolute.domain.node import Node, Slot
 from resolute.engine.ports.runner import Gang
 
@@ -54,7 +55,7 @@ def test_the_model_definition_is_named_and_not_carried(world: Any, gang: Gang) -
 
 
 def test_ports_are_not_chosen_by_the_master(gang: Gang) -> None:
-    assert not any("PORT" in name for part in gang.nodes for name in {**gang.env, **part.env})
+    assert not any(name in {**gang.env, **part.env} for part in gang.nodes for name in PORT_NAMES)
 
 
 def test_an_image_and_native_options_reach_the_runner(world: Any) -> None:
