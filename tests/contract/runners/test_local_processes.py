@@ -23,7 +23,6 @@ import pathlib, sys
 from resolute.domain.allocation import NodeShare
 from resolute.engine.ports.runner import Gang, NodePart
 from resolute.runners.local import LocalRunner
-from resolute.runners.shepherd.run_directory import RunDirectory
 home = pathlib.Path(sys.argv[1])
 runner = LocalRunner(home=home, slots=2, node_id="here", warm=False)
 runner.start(Gang(allocation_id="a.1", task_id="a", run_id=1, nodes=(NodePart(share=NodeShare("here", (0,))),), env={},

@@ -173,6 +173,7 @@ def move_project(platform: Platform, project_id: int, *, by: User, workspace_id:
         tx.workspaces.get(workspace_id)
         _refuse_taken_project(tx, workspace_id, project.name)
         tx.workspaces.save_project(replace(project, workspace_id=workspace_id))
+        tx.jobs.follow_project(project_id, workspace_id)
 
 
 def write_notes(platform: Platform, project_id: int, notes: tuple[dict[str, str], ...]) -> None:

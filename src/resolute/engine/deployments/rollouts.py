@@ -231,6 +231,7 @@ class Rollouts:
                 return True
             if changes.is_gone:
                 current.tx.deployments.remove(deployment.id)
+                current.tx.jobs.remove(deployment.job_id)
             else:
                 _carry_out(current, changes.deployment or deployment, snapshot.revisions, changes)
             current.publish(f"deployment/{deployment.name}", "deployments")
