@@ -10,6 +10,8 @@ from resolute.domain.transitions import check_move
 
 class AllocationState(StrEnum):
     QUEUED = "QUEUED"
+    SUBMITTED = "SUBMITTED"
+    """Handed to an engine that places by itself; which slots it gets is not known yet."""
     ASSIGNED = "ASSIGNED"
     """Slots are reserved; the runner has been asked or is about to be."""
     RUNNING = "RUNNING"
@@ -20,7 +22,8 @@ class AllocationState(StrEnum):
 
 _A = AllocationState
 ALLOWED: dict[AllocationState, frozenset[AllocationState]] = {
-    _A.QUEUED: frozenset({_A.ASSIGNED, _A.TERMINATED}),
+    _A.QUEUED: frozenset({_A.ASSIGNED, _A.SUBMITTED, _A.TERMINATED}),
+    _A.SUBMITTED: frozenset({_A.RUNNING, _A.TERMINATING, _A.TERMINATED, _A.QUEUED}),
     # Back to the queue when a runner could not be reached: nothing started.
     _A.ASSIGNED: frozenset({_A.RUNNING, _A.TERMINATING, _A.TERMINATED, _A.QUEUED}),
     _A.RUNNING: frozenset({_A.TERMINATING, _A.TERMINATED}),

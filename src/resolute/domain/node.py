@@ -20,6 +20,18 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
+class Pool:
+    """Nodes that work can be sent to under one name, as a runner declares it. It may have no node yet."""
+
+    name: str
+    device: DeviceType = DeviceType.CPU
+    can_grow: bool = False
+    """Nodes come when work waits for them, so what does not fit now may fit later."""
+    is_delegating: bool = False
+    """An engine outside places: it is given the gang and says later which nodes and slots that came to."""
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     id: str
     slots: tuple[Slot, ...]

@@ -1,13 +1,16 @@
 """A runner without processes: tests of the engine script what happens to each gang and read what was asked.
 
 It keeps the promises of the port (idempotent start, forgiving stop, re-attach) and nothing else: no files, no
-clock, no threads. A gang runs until `finish`, `lose` or `stop` says otherwise, unless an exit was scripted.
+clock, no threads. A gang runs until `finish`, `lose` or `stop` says otherwise, unless an exit was scripted. In a
+delegating pool it waits until `place` says where it went.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from resolute.domain.node import Node, Slot
+from resolute.domain.allocation import NodeShare
+from resolute.domain.gang import Phase
+from resolute.domain.node import DeviceType, Node, Pool, Slot
 from resolute.engine.ports.runner import Gang, GangStatus
 from resolute.runners.rendering import render_gang
 
@@ -26,8 +29,11 @@ class FakeRunner:
         completes_instantly: bool = False,
         exit_codes: Mapping[str, int] | None = None,
         ignores_sigterm: bool = False,
+        pools: Sequence[Pool] = (),
     ) -> None:
         self._nodes = [_node(nodes)] if isinstance(nodes, int) else list(nodes)
+        self._pools = list(pools)
+        """Beside those of the nodes."""
         self.completes_instantly = completes_instantly
         self.exit_codes = dict(exit_codes or {})
         """Exit code by allocation id; the gang has ended with it by the first poll after its start."""
@@ -41,13 +47,20 @@ class FakeRunner:
         self.forgotten: list[str] = []
         self.is_closed = False
         self._statuses: dict[str, GangStatus] = {}
+        self._watchers: list[Callable[[], None]] = []
 
     # ------------------------------------------------------------------------------------------------ the port
+
+    def pools(self) -> list[Pool]:
+        declared = {pool.name: pool for pool in self._pools}
+        for node in self._nodes:
+            declared.setdefault(node.resource_pool, Pool(node.resource_pool, _device(node)))
+        return list(declared.values()) or [Pool("default")]
 
     def nodes(self) -> list[Node]:
         return list(self._nodes)
 
-    def render(self, gang: Gang) -> dict[str, Any]:
+    def render(self, gang: Gang) -> dict[str, object]:
         return render_gang(gang)
 
     def start(self, gang: Gang) -> str:
@@ -58,7 +71,7 @@ class FakeRunner:
         if failure is not None:
             raise failure
         self.started.append(gang)
-        self._statuses[handle] = self._first_status(handle)
+        self._statuses[handle] = self._first_status(gang)
         return handle
 
     def poll(self, handles: Sequence[str]) -> dict[str, GangStatus]:
@@ -89,13 +102,30 @@ class FakeRunner:
 
     # ---------------------------------------------------------------------------------------------- the script
 
+    def watch(self, on_change: Callable[[], None]) -> None:
+        self._watchers.append(on_change)
+
     def finish(self, handle: str, exit_code: int = 0, reason: str = "") -> None:
         """The gang ends now."""
-        self._statuses[handle] = GangStatus(exit_code=exit_code, reason=reason)
+        self._change(handle, GangStatus(phase=Phase.ENDED, exit_code=exit_code, reason=reason))
 
     def lose(self, handle: str) -> None:
         """The machine forgot the gang: from now on it polls as lost."""
-        self._statuses[handle] = _LOST
+        self._change(handle, _LOST)
+
+    def enter(self, handle: str, phase: Phase) -> None:
+        """The gang has come this far."""
+        self._change(handle, replace(self._statuses[handle], phase=phase))
+
+    def place(self, handle: str, shares: Sequence[NodeShare], addresses: Sequence[str] = ()) -> None:
+        """The engine of a delegating pool has found room, and the gang runs there."""
+        status = GangStatus(phase=Phase.RUNNING, shares=tuple(shares), addresses=tuple(addresses))
+        self._change(handle, status)
+
+    def _change(self, handle: str, status: GangStatus) -> None:
+        self._statuses[handle] = status
+        for tell in self._watchers:
+            tell()
 
     def set_nodes(self, nodes: Sequence[Node]) -> None:
         """Nodes came or went."""
@@ -105,17 +135,21 @@ class FakeRunner:
         """What was started under this handle."""
         return next(gang for gang in self.started if gang.allocation_id == handle)
 
-    def _first_status(self, handle: str) -> GangStatus:
-        if handle in self.exit_codes:
-            return GangStatus(exit_code=self.exit_codes[handle])
-        return GangStatus(exit_code=0) if self.completes_instantly else GangStatus()
+    def _first_status(self, gang: Gang) -> GangStatus:
+        code = self.exit_codes.get(gang.allocation_id, 0 if self.completes_instantly else None)
+        if code is not None:
+            return GangStatus(phase=Phase.ENDED, exit_code=code)
+        return GangStatus(phase=Phase.RUNNING if gang.nodes else Phase.PENDING)
 
     def _is_running(self, handle: str) -> bool:
-        status = self._statuses.get(handle, _LOST)
-        return status.exit_code is None and not status.is_lost
+        return not self._statuses.get(handle, _LOST).is_over
 
 
-_LOST = GangStatus(is_lost=True, reason="The runner knows nothing of this gang any more.")
+_LOST = GangStatus(phase=Phase.ENDED, is_lost=True, reason="The runner knows nothing of this gang any more.")
+
+
+def _device(node: Node) -> DeviceType:
+    return node.slots[0].type if node.slots else DeviceType.CPU
 
 
 def _node(slots: int) -> Node:

@@ -11,20 +11,23 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from resolute.domain.errors import InvalidInput, Unavailable
-from resolute.domain.node import Node
+from resolute.domain.gang import Phase
+from resolute.domain.node import DeviceType, Node, Pool
 from resolute.engine.ports.runner import Gang, GangStatus
 from resolute.host.process_identity import identity_of
 from resolute.runners import environments
 from resolute.runners.environments import Environment
-from resolute.runners.process_env import process_env
-from resolute.runners.rendering import render_gang, without_secrets
+from resolute.runners.node_request import node_request
+from resolute.runners.preparation import run_directory, session_request
+from resolute.runners.rendering import render_gang, unused_here, without_secrets
 from resolute.runners.shepherd.entrypoint import plain_python
+from resolute.runners.shepherd.model_code import cached_code, keep_code
 from resolute.runners.shepherd.orders import FORCE_SIGNAL
 from resolute.runners.shepherd.run_directory import Exit, RunDirectory
 from resolute.runners.slots import host_name, local_node
@@ -34,16 +37,32 @@ WARM_MODULES = ("numpy.random", "torch", "httpcore", "resolute.training.core", "
 """What trials are likely to import (`httpcore` on the first request); what an environment lacks is left out."""
 _CAN_BE_WARM = sys.platform == "linux"
 _LOST = GangStatus(
+    phase=Phase.ENDED,
     is_lost=True,
     reason="Its processes are gone and left no exit code: they were killed together, or the machine was restarted.",
 )
 
 
-class LocalRunner:
-    """`slots` None: one per CUDA device, else per core. `warm` False: every trial starts a fresh interpreter."""
+ReadCode = Callable[[str], bytes]
 
-    def __init__(self, *, home: Path, slots: int | None = None, node_id: str | None = None, warm: bool = True) -> None:
+
+class LocalRunner:
+    """`slots` None: one per CUDA device, else per core. `warm` False: every trial starts a fresh interpreter.
+    `read_code`: a model definition by its content hash, for a runner that lives with its master; without it the
+    supervisors fetch it themselves."""
+
+    def __init__(
+        self,
+        *,
+        home: Path,
+        slots: int | None = None,
+        node_id: str | None = None,
+        warm: bool = True,
+        read_code: ReadCode | None = None,
+    ) -> None:
         home = home.absolute()
+        self._read_code = read_code
+        self._contexts = home / "contexts"
         self._runs = home / "runs"
         self._runs.mkdir(parents=True, exist_ok=True)
         self._envs = home / "envs"
@@ -56,13 +75,16 @@ class LocalRunner:
         self._spawned: set[int] = set()
         self._ended: dict[str, GangStatus] = {}
 
+    def pools(self) -> list[Pool]:
+        return [Pool(self._node.resource_pool, self._node.slots[0].type if self._node.slots else DeviceType.CPU)]
+
     def nodes(self) -> list[Node]:
         return [self._node]
 
-    def render(self, gang: Gang) -> dict[str, Any]:
+    def render(self, gang: Gang) -> dict[str, object]:
         rendered = render_gang(gang)
         environment = environments.resolve(gang.environment, envs=self._envs)
-        rendered["env"] = without_secrets(self._env(gang, environment, {}))
+        rendered["env"] = without_secrets(self._request_in(gang, environment, {})["env"])
         rendered["environment_directory"] = environment.build.directory if environment.build is not None else None
         rendered["run_directory"] = str(self._run(gang.allocation_id).path)
         return rendered
@@ -70,16 +92,17 @@ class LocalRunner:
     def start(self, gang: Gang) -> str:
         handle = gang.allocation_id
         run = self._run(handle)
-        if len(gang.shares) > 1:
+        if len(gang.nodes) != 1:
             raise InvalidInput(
-                f"Allocation {handle} spans {len(gang.shares)} nodes; the local runner has one. Ask for fewer slots."
+                f"Allocation {handle} spans {len(gang.nodes)} nodes; the local runner has one. Ask for fewer slots."
             )
         with self._starting:
             if run.claimed_by() is not None or run.exit() is not None:
                 return handle
             environment = environments.resolve(gang.environment, envs=self._envs)
             try:
-                run.prepare(self._request(gang, environment), gang.context)
+                self._fetch_code(gang.context_id)
+                run.prepare(self._session_request(gang, environment))
                 run.note_launch(identity_of(self._launch(run, gang, environment)))
             except OSError as error:
                 why = error.strerror or error
@@ -106,7 +129,7 @@ class LocalRunner:
 
     def running(self) -> list[str]:
         handles = sorted(unquote(path.name) for path in self._runs.iterdir() if path.is_dir())
-        return [handle for handle, status in self.poll(handles).items() if _is_running(status)]
+        return [handle for handle, status in self.poll(handles).items() if not status.is_over]
 
     def close(self, *, stop_gangs: bool) -> None:
         if stop_gangs:
@@ -124,7 +147,7 @@ class LocalRunner:
 
     def forget(self, handle: str) -> None:
         """Remove the run directory of a gang that has ended. Unknown or running handles are ignored."""
-        if _is_running(self._status(handle)):
+        if not self._status(handle).is_over:
             return
         shutil.rmtree(self._run(handle).path, ignore_errors=True)
         with self._lock:
@@ -135,9 +158,12 @@ class LocalRunner:
         return self._zygotes is not None and self._zygotes.get(python).is_ready
 
     def _run(self, handle: str) -> RunDirectory:
-        # Allocation ids become names of directories: a dot at the start or a slash must not mean anything.
-        name = quote(handle, safe="")
-        return RunDirectory(self._runs / (name if not name.startswith(".") else f"%2E{name[1:]}"))
+        return run_directory(self._runs, handle)
+
+    def _fetch_code(self, context_id: str | None) -> None:
+        """Before the supervisor asks for it: here it is one read of the store for all runs of an experiment."""
+        if context_id and self._read_code is not None and cached_code(self._contexts, context_id) is None:
+            keep_code(self._contexts, context_id, self._read_code(context_id))
 
     def _status(self, handle: str) -> GangStatus:
         known = self._ended.get(handle)
@@ -151,12 +177,12 @@ class LocalRunner:
         is_alive = shepherd.is_alive if shepherd is not None else self._is_starting(run)
         ended = run.exit()
         if ended is not None:
-            status = GangStatus(exit_code=ended.code, reason=ended.reason, is_final=ended.is_final)
+            status = GangStatus(phase=Phase.ENDED, exit_code=ended.code, reason=ended.reason, is_final=ended.is_final)
             with self._lock:
                 self._ended[handle] = status
             return status
         if is_alive:
-            return GangStatus()
+            return GangStatus(phase=run.phase())
         _kill_leftovers(run)
         return _LOST
 
@@ -196,25 +222,18 @@ class LocalRunner:
                         continue
                 self._spawned.discard(pid)
 
-    def _env(self, gang: Gang, environment: Environment, inherited: Mapping[str, str]) -> dict[str, str]:
-        run = self._run(gang.allocation_id)
-        return process_env(gang, environment, node=self._node, run=run, inherited=inherited)
+    def _session_request(self, gang: Gang, environment: Environment) -> dict[str, Any]:
+        return self._request_in(gang, environment, os.environ)
 
-    def _request(self, gang: Gang, environment: Environment) -> dict[str, Any]:
-        return {
-            "allocation_id": gang.allocation_id,
-            "entrypoint": gang.entrypoint,
-            "env": self._env(gang, environment, os.environ),
-            "python": None if environment.is_found_as_python3 else environment.python,
-            "build": environment.build.as_json() if environment.build is not None else None,
-            "files": gang.files,
-            "bind_mounts": gang.bind_mounts,
-            "log_path": os.path.abspath(gang.log_path) if gang.log_path else "",
-        }
-
-
-def _is_running(status: GangStatus) -> bool:
-    return status.exit_code is None and not status.is_lost
+    def _request_in(self, gang: Gang, environment: Environment, inherited: Mapping[str, str]) -> dict[str, Any]:
+        return session_request(
+            node_request(gang, gang.nodes[0], is_remote=False, notes=unused_here(gang)),
+            environment,
+            node=self._node,
+            run=self._run(gang.allocation_id),
+            contexts=self._contexts,
+            inherited=inherited,
+        )
 
 
 def _kill_leftovers(run: RunDirectory) -> None:

@@ -1,8 +1,6 @@
 """What a gang looks like to somebody who wants to see it before it runs: JSON values, no secrets, nothing started."""
 
-import hashlib
 import re
-from typing import Any
 
 from resolute.engine.ports.runner import Gang
 
@@ -10,25 +8,54 @@ HIDDEN = "********"
 _SECRET_NAME = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|PRIVATE|API_?KEY|ACCESS_?KEY", re.IGNORECASE)
 
 
-def render_gang(gang: Gang) -> dict[str, Any]:
+def render_gang(gang: Gang) -> dict[str, object]:
     """The same gang always renders to the same value."""
     return {
         "allocation_id": gang.allocation_id,
         "task_id": gang.task_id,
         "run_id": gang.run_id,
-        "shares": [{"node_id": share.node_id, "slot_ids": list(share.slot_ids)} for share in gang.shares],
+        "resource_pool": gang.resource_pool,
+        "slots": gang.slots,
+        "nodes": [
+            {
+                "rank": part.rank,
+                "node_id": part.share.node_id,
+                "slot_ids": list(part.share.slot_ids),
+                "env": without_secrets(part.env),
+                "files": sorted(part.files),
+            }
+            for part in gang.nodes
+        ],
         "entrypoint": gang.entrypoint if isinstance(gang.entrypoint, str) else list(gang.entrypoint),
         "env": without_secrets(gang.env),
-        "context_sha256": hashlib.sha256(gang.context).hexdigest() if gang.context is not None else None,
+        "context_id": gang.context_id,
         # Contents stay out: the info files carry the allocation's token.
         "files": sorted(gang.files),
-        "environment": {"python": gang.environment.python, "requirements": list(gang.environment.requirements)},
+        "environment": {
+            "python": gang.environment.python,
+            "requirements": list(gang.environment.requirements),
+            "image": gang.environment.image,
+        },
+        "native": gang.native,
         "bind_mounts": [
             {"host_path": host, "container_path": container, "read_only": read_only}
             for host, container, read_only in gang.bind_mounts
         ],
         "log_path": gang.log_path,
     }
+
+
+def unused_here(gang: Gang) -> tuple[str, ...]:
+    """What a runner without containers or an engine has to say about options that it does not follow."""
+    notes = []
+    if gang.environment.image:
+        notes.append(
+            f"environment.image {gang.environment.image} is not used: there are no containers here. The run has the "
+            "platform's Python, or the one of environment.python or environment.requirements."
+        )
+    if gang.native:
+        notes.append(f"Options for other engines are not used here: {', '.join(sorted(gang.native))}.")
+    return tuple(notes)
 
 
 def without_secrets(env: dict[str, str]) -> dict[str, str]:

@@ -28,6 +28,7 @@ from resolute.engine.jobs.allocations import pending_preemption
 from resolute.engine.loop import EngineLoop
 from resolute.engine.platform import MasterConfig, Platform
 from resolute.engine.ports.database import Store
+from resolute.engine.ports.runner import Runner
 from resolute.runners.local import LocalRunner
 from resolute.server.addresses import is_loopback
 from resolute.server.app import create_app
@@ -127,7 +128,7 @@ class Master:
     def _platform(self, store: Store, listener: socket.socket) -> Platform:
         return Platform(
             store=store,
-            runner=LocalRunner(home=self._home, slots=self._options.slots, warm=self._options.warm),
+            runner=self._runner(store),
             logs=FileLogs(self._home / "logs"),
             blobs=open_blobs,
             dataset_files=open_dataset_files,
@@ -140,6 +141,14 @@ class Master:
                 checkpoint_storage={"type": "shared_fs", "host_path": str(self._home / "checkpoints")},
             ),
         )
+
+    def _runner(self, store: Store) -> Runner:
+        def read_code(context_id: str) -> bytes:
+            with store.read() as tx:
+                return tx.contexts.get(context_id)
+
+        slots, warm = self._options.slots, self._options.warm
+        return LocalRunner(home=self._home, slots=slots, warm=warm, read_code=read_code)
 
     def _prepare(self, platform: Platform) -> None:
         (self._home / "checkpoints").mkdir(exist_ok=True)

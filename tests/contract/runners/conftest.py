@@ -1,5 +1,6 @@
 """Gangs, archives and patience for the runner tests."""
 
+import hashlib
 import io
 import sys
 import tarfile
@@ -12,8 +13,9 @@ import pytest
 
 from resolute.domain.allocation import NodeShare
 from resolute.domain.log import LogLine, decode_line
-from resolute.engine.ports.runner import Gang, GangStatus
+from resolute.engine.ports.runner import Gang, GangStatus, NodePart
 from resolute.runners.local import LocalRunner
+from resolute.runners.shepherd.model_code import keep_code
 
 PATIENCE_S = 60.0
 
@@ -25,16 +27,24 @@ class Bench:
         self.home = home
 
     def gang(self, name: str, entrypoint: str | tuple[str, ...], **options: Any) -> Gang:
-        files: dict[str, str] = options.pop("context_files", {})
         values: dict[str, Any] = {
             "task_id": name,
             "run_id": 1,
-            "shares": (NodeShare("here", (0,)),),
+            "nodes": (NodePart(share=NodeShare("here", (0,))),),
             "env": {},
-            "context": packed(files) if files else None,
+            "context_id": self.keep(options.pop("context_files", {})),
             "log_path": str(self.home / f"{name}.log"),
         }
         return Gang(allocation_id=f"{name}.1", entrypoint=entrypoint, **{**values, **options})
+
+    def keep(self, files: dict[str, str]) -> str | None:
+        """A model definition where the runner looks for it."""
+        if not files:
+            return None
+        content = packed(files)
+        context_id = hashlib.sha256(content).hexdigest()
+        keep_code(self.home / "contexts", context_id, content)
+        return context_id
 
     def lines(self, gang: Gang) -> list[LogLine]:
         try:

@@ -12,18 +12,20 @@ from typing import Any
 import pytest
 
 from resolute.domain.errors import EnvironmentFailed, InvalidInput
+from resolute.domain.gang import Phase
 from resolute.domain.log import HEADER_LENGTH, LogLevel, LogStream
 from resolute.engine.ports.runner import EnvironmentSpec
 from resolute.runners.local import LocalRunner
+from resolute.runners.shepherd.run_directory import RunDirectory
 
 MASTER = """
 import pathlib, sys
 from resolute.domain.allocation import NodeShare
-from resolute.engine.ports.runner import Gang
+from resolute.engine.ports.runner import Gang, NodePart
 from resolute.runners.local import LocalRunner
 home = pathlib.Path(sys.argv[1])
 runner = LocalRunner(home=home, slots=2, node_id="here", warm=False)
-runner.start(Gang(allocation_id="a.1", task_id="a", run_id=1, shares=(NodeShare("here", (0,)),), env={},
+runner.start(Gang(allocation_id="a.1", task_id="a", run_id=1, nodes=(NodePart(share=NodeShare("here", (0,))),), env={},
                   entrypoint="echo alive; while [ ! -e go ]; do sleep 0.02; done; echo done; exit 7",
                   log_path=str(home / "a.log")))
 print("started", flush=True)
@@ -274,7 +276,7 @@ def test_a_gang_of_two_nodes_is_refused(bench: Any, cold: LocalRunner) -> None:
     gang = bench.gang("a", "true")
 
     with pytest.raises(InvalidInput, match="spans 2 nodes"):
-        cold.start(bench.gang("a", "true", shares=gang.shares * 2))
+        cold.start(bench.gang("a", "true", nodes=gang.nodes * 2))
 
 
 def test_the_token_does_not_stay_on_disk_in_the_request(bench: Any, cold: LocalRunner) -> None:
@@ -301,3 +303,46 @@ def _is_gone(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except (FileNotFoundError, ProcessLookupError):
         return True
+
+
+def test_an_image_that_is_not_used_is_said_to_be_unused(bench: Any, cold: LocalRunner) -> None:
+    native = {"slurm": {"sbatch_args": ["-N2"]}}
+    gang = bench.gang("a", "true", environment=EnvironmentSpec(image="python:3.12"), native=native)
+
+    bench.run(cold, gang)
+
+    assert "environment.image python:3.12 is not used: there are no containers here." in bench.text(gang)
+    assert "Options for other engines are not used here: slurm." in bench.text(gang)
+
+
+def test_a_model_definition_is_read_once_for_all_runs_of_it(bench: Any, tmp_path: Path) -> None:
+    context_id = bench.keep({"x.txt": "code"})
+    content = (tmp_path / "contexts" / f"{context_id}.tar.gz").read_bytes()
+    reads: list[str] = []
+
+    def read_code(wanted: str) -> bytes:
+        reads.append(wanted)
+        return content
+
+    runner = LocalRunner(home=tmp_path / "other", slots=2, warm=False, read_code=read_code)
+    gangs = [bench.gang(name, "cat x.txt", context_id=context_id) for name in "ab"]
+
+    codes = [bench.run(runner, gang).exit_code for gang in gangs]
+
+    assert (codes, reads) == ([0, 0], [context_id])
+    assert [bench.text(gang) for gang in gangs] == ["code", "code"]
+
+
+def test_a_gang_whose_environment_is_being_built_is_pulling(bench: Any, cold: LocalRunner, tmp_path: Path) -> None:
+    run = cold.start(bench.gang("a", f"touch {tmp_path}/running; while [ ! -e {tmp_path}/go ]; do sleep 0.02; done"))
+    bench.until((tmp_path / "running").exists)
+    directory = RunDirectory(tmp_path / "runs" / run)
+
+    running = cold.poll([run])[run].phase
+    directory.note_phase(Phase.PULLING)
+    pulling = cold.poll([run])[run].phase
+    directory.note_phase(Phase.STARTING)
+    (tmp_path / "go").touch()
+
+    assert (running, pulling) == (Phase.RUNNING, Phase.PULLING)
+    assert bench.end(cold, run).phase is Phase.ENDED

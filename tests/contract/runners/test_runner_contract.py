@@ -9,7 +9,7 @@ from typing import Protocol
 import pytest
 
 from resolute.domain.allocation import NodeShare
-from resolute.engine.ports.runner import Gang, GangStatus, Runner
+from resolute.engine.ports.runner import Gang, GangStatus, NodePart, Runner
 from resolute.runners.fake import FakeRunner
 from resolute.runners.local import LocalRunner
 
@@ -184,7 +184,7 @@ def _gang(name: str, entrypoint: str, log_path: str) -> Gang:
         allocation_id=name,
         task_id=name,
         run_id=1,
-        shares=(NodeShare("here", (0,)),),
+        nodes=(NodePart(share=NodeShare("here", (0,))),),
         entrypoint=entrypoint,
         env={},
         log_path=log_path,

@@ -5,12 +5,19 @@ import pytest
 from resolute.domain.allocation import NodeShare
 from resolute.domain.errors import Unavailable
 from resolute.domain.node import Node, Slot
-from resolute.engine.ports.runner import Gang
+from resolute.engine.ports.runner import Gang, NodePart
 from resolute.runners.fake import FakeRunner
 
 
 def gang(name: str = "a.1") -> Gang:
-    return Gang(allocation_id=name, task_id="a", run_id=1, shares=(NodeShare("fake", (0,)),), entrypoint="x", env={})
+    return Gang(
+        allocation_id=name,
+        task_id="a",
+        run_id=1,
+        nodes=(NodePart(share=NodeShare("fake", (0,))),),
+        entrypoint="x",
+        env={},
+    )
 
 
 def test_gangs_run_until_the_script_says_otherwise() -> None:

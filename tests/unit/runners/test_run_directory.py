@@ -14,7 +14,7 @@ from resolute.runners.shepherd.run_directory import Exit, RunDirectory
 @pytest.fixture
 def run(tmp_path: Path) -> RunDirectory:
     directory = RunDirectory(tmp_path / "a.1")
-    directory.prepare({"entrypoint": "true", "env": {"TOKEN": "x"}}, b"archive")
+    directory.prepare({"entrypoint": "true", "env": {"TOKEN": "x"}})
     return directory
 
 
@@ -23,7 +23,7 @@ def test_a_request_is_private_and_can_be_taken_once(run: RunDirectory) -> None:
 
     request = run.take_request()
 
-    assert (mode, request["entrypoint"], run.context.read_bytes()) == (0o700, "true", b"archive")
+    assert (mode, request["entrypoint"]) == (0o700, "true")
     with pytest.raises(FileNotFoundError):
         run.take_request()
 

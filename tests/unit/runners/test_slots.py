@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from resolute.domain.allocation import NodeShare
 from resolute.domain.node import DeviceType, Node, Slot
-from resolute.engine.ports.runner import Gang
 from resolute.runners.environments import Environment
+from resolute.runners.node_request import NodeRequest
 from resolute.runners.process_env import process_env
 from resolute.runners.shepherd.run_directory import RunDirectory
 from resolute.runners.slots import local_node, usable_cores, visible_devices
@@ -79,14 +78,7 @@ def env_of(
     env: dict[str, str] | None = None,
     inherited: dict[str, str] | None = None,
 ) -> dict[str, str]:
-    gang = Gang(
-        allocation_id="a.1",
-        task_id="a",
-        run_id=1,
-        shares=(NodeShare("here", slots),),
-        entrypoint="true",
-        env=env or {},
-    )
+    request = NodeRequest(allocation_id="a.1", slot_ids=slots, entrypoint="true", env=env or {})
     environment = Environment("/opt/env/bin/python", can_be_warm=True)
     run = RunDirectory(Path("/home/runs/a.1"))
-    return process_env(gang, environment, node=node, run=run, inherited=inherited or {})
+    return process_env(request, environment, node=node, run=run, inherited=inherited or {})

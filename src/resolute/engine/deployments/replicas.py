@@ -20,6 +20,7 @@ from resolute.domain.task import Task, TaskType
 from resolute.engine.deployments.sources import source_folder
 from resolute.engine.jobs.allocation_moves import ask_to_leave, kill_allocation
 from resolute.engine.jobs.fencing import allocation_token, secret_of
+from resolute.engine.jobs.gang import node_parts, task_variables
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.engine.ports.logs import LogQuery
@@ -178,19 +179,13 @@ def replica_gang(platform: Platform, allocation: Allocation) -> Gang:
         allocation_id=allocation.id,
         task_id=task.id,
         run_id=allocation.run_id,
-        shares=allocation.shares,
+        nodes=node_parts(allocation, {}),
+        slots=allocation.slots_needed,
+        resource_pool=allocation.resource_pool,
         entrypoint=_command(deployment, revision, source),
         env={
             **revision.serving.environment,
-            "DET_MASTER": platform.config.url,
-            "DET_CLUSTER_ID": platform.config.cluster_id,
-            "DET_TASK_ID": task.id,
-            "DET_ALLOCATION_ID": allocation.id,
-            "DET_SESSION_TOKEN": token,
-            "DET_TASK_TYPE": "REPLICA",
-            "DET_USER": username,
-            "RESOLUTE_MASTER": platform.config.url,
-            "RESOLUTE_ALLOCATION_ID": allocation.id,
+            **task_variables(platform.config, allocation, task_type="REPLICA", username=username, token=token),
             "RESOLUTE_DEPLOYMENT": deployment.name,
             "RESOLUTE_REVISION": str(revision.number),
             "RESOLUTE_MODEL_SOURCE": str(source),

@@ -1,19 +1,32 @@
 """Port of what starts gangs somewhere and tells how they ended."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from resolute.domain.allocation import NodeShare
-from resolute.domain.node import Node
+from resolute.domain.gang import Phase
+from resolute.domain.node import Node, Pool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvironmentSpec:
-    """Which Python a gang runs in. Both unset: the platform's own."""
+    """What a gang runs in. All unset: the platform's own Python."""
 
     python: str | None = None
     requirements: tuple[str, ...] = ()
+    image: str | None = None
+    """For engines with containers. Others say in the task's log that they do not use it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodePart:
+    """What one node of a gang gets beside what all share."""
+
+    share: NodeShare
+    rank: int = 0
+    env: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,46 +36,71 @@ class Gang:
     allocation_id: str
     task_id: str
     run_id: int
-    shares: tuple[NodeShare, ...]
-    """One entry per node, rank order. Zero-slot tasks have one share with no slots."""
+    nodes: tuple[NodePart, ...] = ()
+    """One per node, in rank order. Empty in a delegating pool, where the engine turns `slots` into nodes; the
+    supervisor on each of them then completes its part by itself."""
     entrypoint: str | tuple[str, ...]
     """A string runs through `sh -c` (or in-process when it is a plain python command); a list is exec'd."""
     env: dict[str, str]
-    context: bytes | None = None
-    """tar.gz of the model definition, unpacked into the working directory."""
+    """Of every node; a node's own wins."""
+    slots: int = 0
+    resource_pool: str = "default"
+    context_id: str | None = None
+    """Content hash of the model definition (a tar.gz), which each node fetches once and keeps."""
     files: dict[str, str] = field(default_factory=dict)
     """Small extra files written beside the working directory (info JSON for the harness), by relative path."""
     environment: EnvironmentSpec = EnvironmentSpec()
+    native: dict[str, object] = field(default_factory=dict)
+    """Options for one engine, under its name and in its words: `pod_spec`, `slurm`, `pbs`, `ray`."""
     bind_mounts: tuple[tuple[str, str, bool], ...] = ()
     """(host path, container path, read only)."""
     log_path: str = ""
-    """File that output is appended to, in the form of `domain.log`."""
+    """File of the master's machine that output is appended to, in the form of `domain.log`. From another machine it is
+    sent to the master."""
+
+    @property
+    def shares(self) -> tuple[NodeShare, ...]:
+        return tuple(part.share for part in self.nodes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GangStatus:
     """`exit_code` None: still running. Several ranks failing: the first one's code and a sentence."""
 
+    phase: Phase = Phase.RUNNING
     exit_code: int | None = None
     reason: str = ""
     is_lost: bool = False
     """The runner knows nothing of it any more (machine rebooted): neither running nor a known exit."""
     is_final: bool = False
     """Another try would end the same way: its environment cannot be built, its context cannot be unpacked."""
+    shares: tuple[NodeShare, ...] = ()
+    """In a delegating pool: where the engine put it, in rank order, once it has."""
+    addresses: tuple[str, ...] = ()
+    """Of the nodes in `shares`."""
+
+    @property
+    def is_over(self) -> bool:
+        return self.exit_code is not None or self.is_lost
 
 
 class Runner(Protocol):
-    """Runs gangs somewhere. Every call returns quickly and may be repeated."""
+    """Runs gangs somewhere. Every call returns quickly, may be repeated, and may come from any thread."""
+
+    def pools(self) -> list[Pool]:
+        """All that work may be sent to, also those without a node; the first is the default one."""
 
     def nodes(self) -> list[Node]: ...
-    def render(self, gang: Gang) -> dict[str, Any]:
+    def render(self, gang: Gang) -> dict[str, object]:
         """The native request, as JSON values; nothing is started. Secrets are left out."""
 
     def start(self, gang: Gang) -> str:
         """Start it and return the native handle. Repeating with the same allocation id starts nothing twice.
         Raises EnvironmentFailed, or Unavailable when it should be tried again."""
 
-    def poll(self, handles: Sequence[str]) -> dict[str, GangStatus]: ...
+    def poll(self, handles: Sequence[str]) -> dict[str, GangStatus]:
+        """What is known of each; asked many times a second, so an engine that is slow to ask answers from memory."""
+
     def stop(self, handle: str, *, force: bool) -> None:
         """SIGTERM to every rank, or SIGKILL with `force`. Unknown or ended handles are ignored."""
 
@@ -79,3 +117,11 @@ class Forgets(Protocol):
 
     def forget(self, handle: str) -> None:
         """Remove its working directory and the like. Unknown or running handles are ignored."""
+
+
+@runtime_checkable
+class Watches(Protocol):
+    """A power some runners have: telling that something changed, so that nobody has to keep asking."""
+
+    def watch(self, on_change: Callable[[], None]) -> None:
+        """Call it, from any thread, after a gang started, ended or moved. It may be called too often."""

@@ -1,7 +1,6 @@
 """From a trial and its slots to a `Gang`: the environment, files and command that a trial process finds.
 
-The variables are those of Determined's harness, so that code written for it runs unchanged; `RESOLUTE_*` twins are for
-our own runtime.
+The variables are those of Determined's harness, so that code written for it runs unchanged.
 """
 
 import io
@@ -9,15 +8,16 @@ import json
 import os
 import posixpath
 import re
-import socket
 import tarfile
 from typing import Any
 
 from resolute.domain.allocation import Allocation
 from resolute.domain.errors import InvalidInput
 from resolute.domain.experiment import Experiment
+from resolute.domain.gang import CLUSTER_INFO
 from resolute.domain.node import DeviceType
 from resolute.domain.trial import Trial
+from resolute.engine.jobs.gang import node_parts, task_variables
 from resolute.engine.platform import MasterConfig
 from resolute.engine.ports.runner import EnvironmentSpec, Gang
 
@@ -36,33 +36,51 @@ def trial_gang(
     checkpoint: str | None,
     steps_completed: int,
     log_path: str,
-    ports: tuple[int, ...],
+    ports: tuple[int, ...] = (),
     device: DeviceType = DeviceType.CPU,
 ) -> Gang:
     resolved = trial_config(experiment.config)
-    facts = _facts(config, experiment, trial, allocation, token, checkpoint)
     environment = resolved.get("environment") or {}
+    variables = {
+        **task_variables(config, allocation, task_type="TRIAL", username=username, token=token),
+        **_variables(resolved, experiment, trial, checkpoint, steps_completed),
+    }
+    files = _info_files(variables, resolved, trial, steps_completed, checkpoint)
     return Gang(
         allocation_id=allocation.id,
         task_id=trial.task_id,
         run_id=trial.run_id,
-        shares=allocation.shares,
+        nodes=node_parts(allocation, files),
+        slots=allocation.slots_needed,
+        resource_pool=allocation.resource_pool,
         entrypoint=_entrypoint(resolved),
-        env={
-            **_user_variables(environment, device),
-            **_variables(facts, resolved, trial, username, steps_completed, ports),
-        },
-        context=context,
-        files=_info_files(facts, resolved, trial, steps_completed, allocation),
+        env={**_user_variables(environment, device), **variables},
+        context_id=experiment.context_id,
+        files=files,
         environment=EnvironmentSpec(
-            python=environment.get("python"), requirements=required_packages(environment, context)
+            python=environment.get("python"),
+            requirements=required_packages(environment, context),
+            image=(environment.get("image") or {}).get(device.lower()),
         ),
+        native=_native_options(resolved),
         bind_mounts=tuple(
             (mount["host_path"], mount["container_path"], bool(mount.get("read_only")))
             for mount in resolved.get("bind_mounts") or ()
         ),
         log_path=log_path,
     )
+
+
+def _native_options(config: dict[str, Any]) -> dict[str, object]:
+    """What was written for one engine or another; a runner takes its own."""
+    environment = config.get("environment") or {}
+    given = {"pod_spec": environment.get("pod_spec"), **{name: config.get(name) for name in ("slurm", "pbs", "ray")}}
+    return {name: options for name, options in given.items() if _says_something(options)}
+
+
+def _says_something(options: object) -> bool:
+    """Sections are stored with every default filled in."""
+    return any(options.values()) if isinstance(options, dict) else bool(options)
 
 
 def trial_config(config: dict[str, Any]) -> dict[str, Any]:
@@ -126,71 +144,21 @@ def _context_file(context: bytes | None, path: str) -> str:
     )
 
 
-def _facts(
-    config: MasterConfig,
-    experiment: Experiment,
-    trial: Trial,
-    allocation: Allocation,
-    token: str,
-    checkpoint: str | None,
-) -> dict[str, Any]:
-    """What `cluster.json` holds, and the source of the variables."""
-    share = allocation.shares[0]
-    return {
-        "master_url": config.url,
-        "cluster_id": config.cluster_id,
-        "agent_id": share.node_id,
-        "slot_ids": list(share.slot_ids),
-        "task_id": trial.task_id,
-        "allocation_id": allocation.id,
-        "session_token": token,
-        "task_type": "TRIAL",
-        "master_cert_name": None,
-        "master_cert_file": None,
-        "latest_checkpoint": checkpoint,
-        "experiment_id": experiment.id,
-    }
-
-
 def _variables(
-    facts: dict[str, Any],
-    config: dict[str, Any],
-    trial: Trial,
-    username: str,
-    steps_completed: int,
-    ports: tuple[int, ...],
+    config: dict[str, Any], experiment: Experiment, trial: Trial, checkpoint: str | None, steps_completed: int
 ) -> dict[str, str]:
-    c10d, ssh, communication, communication_2 = ports
+    """What only trials have."""
     variables = {
-        "DET_MASTER": facts["master_url"],
-        "DET_CLUSTER_ID": facts["cluster_id"],
-        "DET_AGENT_ID": facts["agent_id"],
-        "DET_SLOT_IDS": json.dumps(facts["slot_ids"]),
-        "DET_TASK_ID": facts["task_id"],
-        "DET_ALLOCATION_ID": facts["allocation_id"],
-        "DET_SESSION_TOKEN": facts["session_token"],
-        "DET_TASK_TYPE": "TRIAL",
-        "DET_USER": username,
         "DET_TRIAL_ID": str(trial.id),
-        "DET_EXPERIMENT_ID": str(facts["experiment_id"]),
+        "DET_EXPERIMENT_ID": str(experiment.id),
         "DET_TRIAL_SEED": str(trial.seed),
         "DET_HPARAMS": json.dumps(trial.hparams),
         "DET_STEPS_COMPLETED": str(steps_completed),
         "DET_TRIAL_RUN_ID": str(trial.run_id),
         "DET_EXPERIMENT_CONFIG": json.dumps(config),
-        "DET_RESOURCES_ID": facts["allocation_id"],
-        "DET_RESOURCES_TYPE": "docker-container",
-        "DET_CONTAINER_ID": facts["allocation_id"][-8:],
-        "DET_SEGMENT_ENABLED": "false",
-        "DET_UNIQUE_PORT_OFFSET": "0",
-        "C10D_PORT": str(c10d),
-        "DTRAIN_SSH_PORT": str(ssh),
-        "INTER_TRAIN_PROCESS_COMM_PORT_1": str(communication),
-        "INTER_TRAIN_PROCESS_COMM_PORT_2": str(communication_2),
-        "RESOLUTE_MASTER": facts["master_url"],
     }
-    if facts["latest_checkpoint"]:
-        variables["DET_LATEST_CHECKPOINT"] = facts["latest_checkpoint"]
+    if checkpoint:
+        variables["DET_LATEST_CHECKPOINT"] = checkpoint
     return variables
 
 
@@ -202,12 +170,25 @@ def _user_variables(environment: dict[str, Any], device: DeviceType) -> dict[str
 
 
 def _info_files(
-    facts: dict[str, Any], config: dict[str, Any], trial: Trial, steps_completed: int, allocation: Allocation
+    variables: dict[str, str], config: dict[str, Any], trial: Trial, steps_completed: int, checkpoint: str | None
 ) -> dict[str, str]:
-    cluster = {key: value for key, value in facts.items() if key != "experiment_id"}
+    """The files of the harness. What differs between nodes is filled in for each of them."""
+    cluster: dict[str, Any] = {
+        "master_url": variables["DET_MASTER"],
+        "cluster_id": variables["DET_CLUSTER_ID"],
+        "agent_id": "",
+        "slot_ids": [],
+        "task_id": variables["DET_TASK_ID"],
+        "allocation_id": variables["DET_ALLOCATION_ID"],
+        "session_token": variables["DET_SESSION_TOKEN"],
+        "task_type": variables["DET_TASK_TYPE"],
+        "master_cert_name": None,
+        "master_cert_file": None,
+        "latest_checkpoint": checkpoint,
+    }
     trial_info = {
         "trial_id": trial.id,
-        "experiment_id": facts["experiment_id"],
+        "experiment_id": trial.experiment_id,
         "trial_seed": trial.seed,
         "hparams": trial.hparams,
         "config": config,
@@ -216,26 +197,13 @@ def _info_files(
         "debug": bool(config.get("debug")),
         "inter_node_network_interface": None,
     }
-    rendezvous = {
-        "container_addrs": ["127.0.0.1"] * len(allocation.shares),
-        "container_rank": 0,
-        "container_slot_counts": [len(share.slot_ids) for share in allocation.shares],
-    }
     return {
-        "info/cluster.json": json.dumps(cluster),
+        CLUSTER_INFO: json.dumps(cluster),
         "info/trial.json": json.dumps(trial_info),
-        "info/rendezvous.json": json.dumps(rendezvous),
         "info/resources.json": json.dumps({"gpu_uuids": []}),
     }
 
 
-def free_ports(count: int = 4) -> tuple[int, ...]:
-    """Ports nobody listens on right now, for the rendezvous of one trial."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return tuple(each.getsockname()[1] for each in sockets)
-    finally:
-        for each in sockets:
-            each.close()
+def free_ports() -> tuple[int, ...]:
+    """None: the supervisor of the first node chooses them, where they are used."""
+    return ()

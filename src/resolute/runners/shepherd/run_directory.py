@@ -5,6 +5,7 @@ how it ended.
     launch.json      the process that was started to claim it
     shepherd.json    the claim: written by exactly one process, so that a gang can never start twice
     entrypoint.json  the process that runs now, so that it can be killed when its shepherd no longer can
+    phase            while it is not running yet, what takes it so long
     exit.json        exit code and reason, durable before anybody is told
     work/            working directory with the unpacked model definition
     bin/             python3, where the gang's interpreter goes by another name
@@ -21,6 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from resolute.domain.gang import Phase
 from resolute.host.process_identity import NOBODY, ProcessIdentity
 
 _RESERVED_BYTES = 4096
@@ -52,10 +54,6 @@ class RunDirectory:
         return self.path / "bin"
 
     @property
-    def context(self) -> Path:
-        return self.path / "context.tar.gz"
-
-    @property
     def _request(self) -> Path:
         return self.path / "request.json"
 
@@ -67,11 +65,9 @@ class RunDirectory:
     def _exit(self) -> Path:
         return self.path / "exit.json"
 
-    def prepare(self, request: dict[str, Any], context: bytes | None) -> None:
+    def prepare(self, request: dict[str, Any]) -> None:
         """Write down what to run. Repeating it before anybody claimed the gang replaces the request."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if context is not None:
-            _write_new(self.context, context)
         _write_new(self._request, json.dumps(request).encode())
 
     def take_request(self) -> dict[str, Any]:
@@ -113,6 +109,22 @@ class RunDirectory:
 
     def entrypoint(self) -> ProcessIdentity:
         return _identity(self.path / "entrypoint.json") or NOBODY
+
+    def note_phase(self, phase: Phase) -> None:
+        """STARTING needs no note, and what runs has an entrypoint."""
+        if phase is Phase.PULLING:
+            _write_new(self.path / "phase", phase.encode())
+            return
+        with contextlib.suppress(FileNotFoundError):
+            (self.path / "phase").unlink()
+
+    def phase(self) -> Phase:
+        """Of a gang that has not ended."""
+        try:
+            return Phase((self.path / "phase").read_text())
+        except FileNotFoundError:
+            has_begun = (self.path / "entrypoint.json").exists()
+        return Phase.RUNNING if has_begun else Phase.STARTING
 
     def record_exit(self, ended: Exit) -> None:
         """Atomic and durable. Raises OSError when the disk is full, leaving what was."""

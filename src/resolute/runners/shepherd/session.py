@@ -12,18 +12,23 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NoReturn
 
-from resolute.domain.errors import ResoluteError, Unavailable
+from resolute.domain.errors import EnvironmentFailed, ResoluteError, Unavailable
+from resolute.domain.gang import Phase
 from resolute.domain.log import LogLevel
 from resolute.host.process_identity import identity_of
 from resolute.runners.context import unpack_context
 from resolute.runners.shepherd.entrypoint import PythonCommand, can_run_here, command_of, plain_python
 from resolute.runners.shepherd.environment import build_from_json, ensure_built
+from resolute.runners.shepherd.model_code import ensure_code
 from resolute.runners.shepherd.mounts import mount
 from resolute.runners.shepherd.orders import Orders, Stopped
 from resolute.runners.shepherd.output import follow
+from resolute.runners.shepherd.partners import files_of, meet, variables_of
 from resolute.runners.shepherd.processes import Child, adopt_orphans, execute, explained, fork
+from resolute.runners.shepherd.reporting import Reporting
 from resolute.runners.shepherd.run_directory import Exit, RunDirectory
 from resolute.runners.shepherd.task_log import TaskLog
 
@@ -47,9 +52,10 @@ def shepherd(run: RunDirectory, warmth: Warmth | None = None) -> None:
     if not run.claim(identity_of(os.getpid())):
         return
     request = run.take_request()
-    log = TaskLog(request["log_path"] or os.devnull)
+    reporting = Reporting(run, request)
+    log = reporting.log
     try:
-        ended = _Session(run, request, log, orders, warmth).run()
+        ended = _Session(run, request, reporting, log, orders, warmth).run()
     except Stopped as stop:
         ended = Exit(stop.exit_code, "Stopped before its entrypoint ran.")
     except ResoluteError as error:
@@ -58,7 +64,16 @@ def shepherd(run: RunDirectory, warmth: Warmth | None = None) -> None:
         ended = Exit(PREPARATION_FAILED, f"The run could not be prepared: {type(error).__name__}: {error}")
     if ended.code in (PREPARATION_FAILED, COMMAND_NOT_FOUND) and ended.reason:
         log.say(ended.reason, LogLevel.ERROR)
+    is_hurried = functools.partial(_is_hurried, orders)
+    reporting.drain(is_hurried)
     _record(run, ended)
+    reporting.end(ended, is_hurried)
+
+
+def _is_hurried(orders: Orders, seconds: float) -> bool:
+    """Wait; True when there was an order to end."""
+    select.select([orders.wakeups], [], [], seconds)
+    return bool(orders.take())
 
 
 def _record(run: RunDirectory, ended: Exit) -> None:
@@ -75,6 +90,7 @@ def _record(run: RunDirectory, ended: Exit) -> None:
 class _Session:
     _run: RunDirectory
     _request: dict[str, Any]
+    _reporting: Reporting
     _log: TaskLog
     _orders: Orders
     _warmth: Warmth | None
@@ -82,9 +98,12 @@ class _Session:
     def run(self) -> Exit:
         adopt_orphans()
         self._run.work.mkdir(exist_ok=True)
+        for note in self._request["notes"]:
+            self._log.say(note)
         self._build_environment()
         self._name_interpreter()
         self._unpack()
+        self._meet_partners()
         self._write_files()
         mount(self._request["bind_mounts"], work=self._run.work, say=self._log.say)
         return self._run_startup_hook() or self._run_entrypoint()
@@ -92,7 +111,10 @@ class _Session:
     def _build_environment(self) -> None:
         if self._request["build"] is not None:
             build = build_from_json(self._request["build"])
+            if not build.is_complete:
+                self._reporting.phase(Phase.PULLING)
             ensure_built(build, execute=self._execute_and_listen, say=self._log.say, wait=self._wait)
+        self._reporting.phase(Phase.STARTING)
 
     def _execute_and_listen(self, argv: list[str]) -> tuple[int, str]:
         self._orders.check()
@@ -116,9 +138,29 @@ class _Session:
             wrapper.chmod(0o755)
 
     def _unpack(self) -> None:
-        if self._run.context.exists():
-            unpack_context(self._run.context, self._run.work)
-            self._run.context.unlink()
+        context_id = self._request["context_id"]
+        if context_id is not None:
+            contexts = Path(self._request["contexts"])
+            archive = ensure_code(contexts, context_id, fetch=self._fetch_code, wait=self._wait)
+            unpack_context(archive, self._run.work)
+
+    def _fetch_code(self) -> bytes:
+        """Patiently: the master may be away."""
+        link = self._reporting.link
+        if link is None:
+            raise EnvironmentFailed(
+                "The model definition is fetched from the master, and DET_MASTER does not name one."
+            )
+        while True:
+            try:
+                return link.get(f"/api/v1/allocations/{self._request['allocation_id']}/context")
+            except Unavailable:
+                self._wait(_RETRY_S)
+
+    def _meet_partners(self) -> None:
+        meeting = meet(self._request, self._reporting.link, self._wait)
+        self._request["env"].update(variables_of(meeting, self._request))
+        self._request["files"].update(files_of(meeting, self._request))
 
     def _write_files(self) -> None:
         for name, content in self._request["files"].items():
@@ -138,6 +180,7 @@ class _Session:
 
     def _run_entrypoint(self) -> Exit:
         self._orders.check()
+        self._reporting.phase(Phase.RUNNING)
         entrypoint = self._request["entrypoint"]
         try:
             child = self._start(entrypoint)

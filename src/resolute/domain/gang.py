@@ -1,0 +1,136 @@
+"""The nodes of one allocation: what each of them is told about itself, and what it reports back. Pure."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from resolute.domain.allocation import NodeShare
+from resolute.domain.errors import NotFound
+
+CLUSTER_INFO = "info/cluster.json"
+RENDEZVOUS_INFO = "info/rendezvous.json"
+PORT_NAMES = ("C10D_PORT", "DTRAIN_SSH_PORT", "INTER_TRAIN_PROCESS_COMM_PORT_1", "INTER_TRAIN_PROCESS_COMM_PORT_2")
+"""Where the ranks of a gang meet: free ports of the node of rank 0, under the names that the harness reads."""
+
+
+class Phase(StrEnum):
+    """How far a gang has come, in the words that clients know for the state of an allocation."""
+
+    PENDING = "PENDING"
+    """The engine has it and has not found room for it."""
+    PULLING = "PULLING"
+    """An image is fetched, or an environment built."""
+    STARTING = "STARTING"
+    RUNNING = "RUNNING"
+    ENDED = "ENDED"
+
+
+_ORDER = tuple(Phase)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GangNode:
+    """One node of an allocation, as its supervisor reports it."""
+
+    allocation_id: str
+    rank: int
+    node_id: str = ""
+    address: str = ""
+    """Empty: it has not joined yet."""
+    slot_ids: tuple[int, ...] = ()
+    ports: tuple[int, ...] = ()
+    """In the order of PORT_NAMES; those of rank 0 are everybody's."""
+    phase: Phase = Phase.STARTING
+    exit_code: int | None = None
+    reason: str = ""
+    log_sequence: int = 0
+    """Number of the last batch of log lines that was taken from it; the next one has the next number."""
+
+
+def resources_id(allocation_id: str, rank: int) -> str:
+    """One node's part of an allocation."""
+    return f"{allocation_id}.{rank}"
+
+
+def rank_of(resources: str, allocation_id: str) -> int:
+    """Inverse of `resources_id`; an allocation's own id means its first node. Raises NotFound."""
+    rank = resources.removeprefix(allocation_id).removeprefix(".") or "0"
+    if not resources.startswith(allocation_id) or not rank.isdecimal() or len(rank) > 9:
+        raise NotFound(
+            f"resources not found: {resources}. Those of allocation {allocation_id} are {allocation_id}.<rank>."
+        )
+    return int(rank)
+
+
+def node_variables(allocation_id: str, rank: int, share: NodeShare) -> dict[str, str]:
+    """What tells the processes of one node from those of the others."""
+    own_id = resources_id(allocation_id, rank)
+    return {
+        "DET_AGENT_ID": share.node_id,
+        "DET_SLOT_IDS": json.dumps(list(share.slot_ids)),
+        "DET_RESOURCES_ID": own_id,
+        "DET_CONTAINER_ID": own_id,
+        "RESOLUTE_NODE_RANK": str(rank),
+    }
+
+
+def cluster_info(shared: str, share: NodeShare) -> str:
+    """The harness's file about the cluster, with what differs from node to node."""
+    return json.dumps({**json.loads(shared), "agent_id": share.node_id, "slot_ids": list(share.slot_ids)})
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Who is there, in rank order, once all have joined."""
+
+    addresses: tuple[str, ...]
+    slots: tuple[int, ...]
+    ports: tuple[int, ...]
+    """Empty for a task of one node that asked for none."""
+
+
+def meeting_of(nodes: Sequence[GangNode], count: int) -> Meeting | None:
+    """None while somebody is missing."""
+    by_rank = {node.rank: node for node in nodes if node.address}
+    if set(by_rank) < set(range(count)) or not count:
+        return None
+    present = [by_rank[rank] for rank in range(count)]
+    return Meeting(
+        addresses=tuple(node.address for node in present),
+        slots=tuple(len(node.slot_ids) for node in present),
+        ports=present[0].ports,
+    )
+
+
+def meeting_variables(meeting: Meeting, rank: int) -> dict[str, str]:
+    """For the harness and our launcher; with several nodes also what torchrun takes for its options."""
+    variables = {name: str(port) for name, port in zip(PORT_NAMES, meeting.ports, strict=False)}
+    if len(meeting.addresses) == 1:
+        return variables
+    facts = {"addresses": meeting.addresses, "rank": rank, "slots": meeting.slots}
+    return {
+        **variables,
+        "RESOLUTE_RENDEZVOUS": json.dumps(facts),
+        "PET_NNODES": str(len(meeting.addresses)),
+        "PET_NPROC_PER_NODE": str(max(1, meeting.slots[rank])),
+        "PET_NODE_RANK": str(rank),
+        "PET_MASTER_ADDR": meeting.addresses[0],
+        "PET_MASTER_PORT": str(meeting.ports[0]),
+    }
+
+
+def rendezvous_info(meeting: Meeting, rank: int) -> str:
+    """The harness's file about the other nodes."""
+    return json.dumps(
+        {
+            "container_addrs": meeting.addresses,
+            "container_rank": rank,
+            "container_slot_counts": meeting.slots,
+        }
+    )
+
+
+def phase_of(phases: Sequence[Phase]) -> Phase:
+    """Of the whole: a gang is as far as the slowest of its nodes."""
+    return min(phases, key=_ORDER.index, default=Phase.PENDING)
