@@ -15,5 +15,5 @@ export default defineConfig({
     chunkSizeWarningLimit: 800,
   },
   server: { proxy: Object.fromEntries(forwarded.map((path) => [path, { target: master, ws: true }])) },
-  test: { include: ["tests/**/*.test.ts"], environment: "node" },
+  test: { include: ["tests/**/*.test.{ts,tsx}"], environment: "node" },
 });

@@ -1,5 +1,5 @@
-// Writes src/api/schema.ts (and the list of what the server refuses for now) from the server's OpenAPI document.
-// With --check it writes nothing and fails when the files differ from what would be written.
+// Writes src/api/schema.ts from the server's OpenAPI document: messages, addresses, parameters and bodies.
+// With --check it writes nothing and fails when the file differs from what would be written.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import openapiTS, { astToString } from "openapi-typescript";
@@ -18,27 +18,26 @@ const document = JSON.parse(execFileSync(python, ["-m", "resolute.server.openapi
   Object.values(node).forEach(prune);
 })(document);
 
-const later = Object.values(document.paths)
-  .flatMap((path) => Object.values(path))
-  .filter((operation) => operation.tags?.includes("not yet"))
-  .map((operation) => operation.operationId)
-  .sort();
-// Pages use the messages; addresses are checked by the browser tests.
-document.paths = {};
-const note = "// Made from the server's OpenAPI document by `npm run types`; do not edit.\n";
-const files = {
-  "src/api/schema.ts": note + astToString(await openapiTS(document, { alphabetize: true })),
-  "src/api/later.ts": `${note}/** Operations that the server knows but refuses: what they would do is not shown. */\nexport const LATER: readonly string[] = ${JSON.stringify(later, null, 2)};\n`,
-};
-
-let stale = false;
-for (const [path, text] of Object.entries(files)) {
-  const target = new URL(`../${path}`, import.meta.url);
-  const current = existsSync(target) ? readFileSync(target, "utf8") : "";
-  if (current === text) continue;
-  stale = true;
-  if (process.argv.includes("--check"))
-    console.error(`web/${path} differs from the server's schema. Run \`npm run types\` in web/ and commit it.`);
-  else writeFileSync(target, text);
+// Refusals are read by one function whatever the address; without an id an operation stands where it is used.
+for (const operation of Object.values(document.paths).flatMap((path) => Object.values(path))) {
+  for (const key of ["operationId", "summary", "description", "tags"]) delete operation[key];
+  for (const status of Object.keys(operation.responses))
+    if (!status.startsWith("2")) delete operation.responses[status];
 }
-if (stale && process.argv.includes("--check")) process.exit(1);
+
+const note = "// Made from the server's OpenAPI document by `npm run types`; do not edit.\n";
+const ast = await openapiTS(document, { alphabetize: true, excludeDeprecated: false });
+// Methods that an address does not have are not worth a line each, nor are headers and cookies that no route declares.
+const text =
+  note + astToString(ast).replace(/^\s*(?:\w+\?: never;|headers: \{\s*\[name: string\]: unknown;\s*\};)\n/gm, "");
+
+const path = "src/api/schema.ts";
+const target = new URL(`../${path}`, import.meta.url);
+const current = existsSync(target) ? readFileSync(target, "utf8") : "";
+if (current !== text) {
+  if (process.argv.includes("--check")) {
+    console.error(`web/${path} differs from the server's schema. Run \`npm run types\` in web/ and commit it.`);
+    process.exit(1);
+  }
+  writeFileSync(target, text);
+}

@@ -23,7 +23,6 @@ const DeploymentPage = lazy(() => import("./pages/deployments/DeploymentPage"));
 const CheckpointPage = lazy(() => import("./pages/checkpoint/CheckpointPage"));
 const QueuePage = lazy(() => import("./pages/QueuePage"));
 const ClusterPage = lazy(() => import("./pages/ClusterPage"));
-const TasksPage = lazy(() => import("./pages/TasksPage"));
 const TaskPage = lazy(() => import("./pages/TaskPage"));
 const WorkspacesPage = lazy(() => import("./pages/WorkspacesPage"));
 const WorkspacePage = lazy(() => import("./pages/WorkspacePage"));
@@ -77,7 +76,6 @@ export function App(): ReactNode {
           <Route path="/checkpoints/:uuid" element={<CheckpointPage />} />
           <Route path="/queue" element={<QueuePage />} />
           <Route path="/cluster" element={<ClusterPage />} />
-          <Route path="/tasks" element={<TasksPage />} />
           <Route path="/tasks/:id" element={<TaskPage />} />
           <Route path="/workspaces" element={<WorkspacesPage />} />
           <Route path="/workspaces/:id" element={<WorkspacePage />} />

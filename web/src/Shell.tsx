@@ -1,10 +1,9 @@
 /** What stays around every page: navigation, who is signed in, and a word when the server is away. */
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState, type ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 import { Link, NavLink, useLocation, useNavigate } from "react-router";
 import { useConnection } from "./api/connection";
-import { post } from "./api/http";
-import { offers } from "./api/offers";
+import { api } from "./api/client";
 import { infoQuery, meQuery } from "./api/queries";
 import { session } from "./api/session";
 import { setTheme, useTheme } from "./theme/theme";
@@ -23,14 +22,15 @@ const WORK: readonly (readonly [string, string, IconName])[] = [
 const CLUSTER: readonly (readonly [string, string, IconName])[] = [
   ["/queue", "Job queue", "queue"],
   ["/cluster", "Cluster", "cluster"],
-  ["/tasks", "Tasks", "task"],
 ];
 
 export function Shell({ children }: { children: ReactNode }): ReactNode {
-  const [open, setOpen] = useState(false);
   const { pathname } = useLocation();
+  // Open on one page only: going elsewhere closes it.
+  const [openAt, setOpenAt] = useState<string | null>(null);
+  const open = openAt === pathname;
+  const setOpen = (isOpen: boolean): void => setOpenAt(isOpen ? pathname : null);
   const me = useQuery(meQuery).data;
-  useEffect(() => setOpen(false), [pathname]);
   return (
     <div
       className={`shell ${open ? "menu-open" : ""}`}
@@ -44,11 +44,9 @@ export function Shell({ children }: { children: ReactNode }): ReactNode {
           <Item key={item[0]} item={item} />
         ))}
         <div className="nav-title">Cluster</div>
-        {CLUSTER.filter(([path]) => path !== "/tasks" || offers("LaunchNotebook") || offers("LaunchTensorboard")).map(
-          (item) => (
-            <Item key={item[0]} item={item} />
-          ),
-        )}
+        {CLUSTER.map((item) => (
+          <Item key={item[0]} item={item} />
+        ))}
         {me?.admin && <Item item={["/users", "Users", "users"]} />}
         <div className="nav-gap" />
         <Account />
@@ -99,7 +97,7 @@ function Account(): ReactNode {
     // First to the start: once signed out, the page one is on would be asked for again at the next sign-in.
     await navigate("/");
     try {
-      await post("/api/v1/auth/logout");
+      await api.post("/api/v1/auth/logout");
       session.end();
     } catch (problem) {
       // Only the server can take the cookie away: without its answer one is still signed in.

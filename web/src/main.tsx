@@ -23,6 +23,7 @@ const client = new QueryClient({
       // A refusal stays a refusal; only silence is worth asking again, and the connection watch does that.
       retry: (failures, error) => failures < 1 && !(error instanceof ApiError),
     },
+    mutations: { networkMode: "always" },
   },
 });
 

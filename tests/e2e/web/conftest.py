@@ -4,7 +4,8 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -120,6 +121,14 @@ def _note(problems: list[str], message: ConsoleMessage) -> None:
 def page(stranger: Page) -> Page:
     """Signed in as the administrator."""
     return sign_in(stranger, "admin")
+
+
+def until(page: Page, is_so: Callable[[], bool], timeout_s: float = 30) -> None:
+    """Looked at from here: the page's own policy forbids to evaluate a condition again and again inside it."""
+    ends_at = time.monotonic() + timeout_s
+    while not is_so():
+        assert time.monotonic() < ends_at, f"still not so after {timeout_s} s"
+        page.wait_for_timeout(50)
 
 
 def sign_in(page: Page, username: str) -> Page:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
+from tests.e2e.web.conftest import until
 
 CURVES = Path(__file__).parent / "curves"
 
@@ -162,9 +163,7 @@ def test_a_curve_grows_while_it_is_looked_at(page: Page, work) -> None:
     expect(chart).to_be_visible()
     before = int(chart.get_attribute("data-points") or 0)
 
-    page.wait_for_function(
-        f"Number(document.querySelector('figure.chart').dataset.points) > {before} + 20", timeout=20_000
-    )
+    until(page, lambda: int(chart.get_attribute("data-points") or 0) > before + 20)
 
     work.master.call("POST", f"/api/v1/experiments/{experiment}/kill")
     expect(page.locator("h1")).to_contain_text("Canceled")

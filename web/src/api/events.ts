@@ -5,8 +5,8 @@
  * topic fetches again. After a break every watcher is told once, because what was missed is not known.
  */
 import { useQueryClient, type QueryKey } from "@tanstack/react-query";
-import { useEffect, useRef } from "react";
-import { send } from "./http";
+import { useEffect, useEffectEvent } from "react";
+import { addressOf, open } from "./client";
 import { session } from "./session";
 
 const SETTLE_MS = 30;
@@ -44,8 +44,9 @@ async function connect(): Promise<void> {
   const mine = new AbortController();
   stream = mine;
   try {
-    const response = await send("GET", "/api/v1/events", { query: { topics: topics.join(",") }, signal: mine.signal });
-    if (response.ok && response.body) {
+    const address = addressOf("/api/v1/events", { query: { topics: topics.join(",") } });
+    const response = await open(address, mine.signal);
+    if (response.body) {
       topics.forEach(tell);
       await read(response.body, tell);
     }
@@ -95,8 +96,7 @@ export function topicsOf(block: string): string[] {
 
 /** Call `onNotice` when any topic changes, at most once per `everyMs`, and never lose the last notice. */
 export function useNotices(topics: readonly string[], onNotice: () => void, everyMs = 250): void {
-  const latest = useRef(onNotice);
-  latest.current = onNotice;
+  const tellOwner = useEffectEvent(onNotice);
   const key = topics.join(",");
   useEffect(() => {
     if (!key) return;
@@ -105,7 +105,7 @@ export function useNotices(topics: readonly string[], onNotice: () => void, ever
     const fire = (): void => {
       timer = undefined;
       last = Date.now();
-      latest.current();
+      tellOwner();
     };
     const notice = (): void => {
       timer ??= setTimeout(fire, Math.max(0, last + everyMs - Date.now()));

@@ -1,4 +1,7 @@
-/** One way to the server: the cookie travels by itself, this turns refusals into the server's own sentence and notes a lost connection. */
+/**
+ * One way to the server: the cookie travels by itself, refusals become the server's own sentence, a lost connection is
+ * noted. Knows nothing of addresses; `client.ts` does.
+ */
 import { connection } from "./connection";
 import { session } from "./session";
 
@@ -19,18 +22,12 @@ export interface Options {
   signal?: AbortSignal | undefined;
 }
 
-export async function request<T>(method: string, path: string, options: Options = {}): Promise<T> {
+export async function request(method: string, path: string, options: Options = {}): Promise<unknown> {
   const response = await send(method, path, options);
   if (!response.ok) throw await refusal(response);
   const text = await response.text();
-  return (text ? JSON.parse(text) : {}) as T;
+  return text ? JSON.parse(text) : {};
 }
-
-export const get = <T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> =>
-  request<T>("GET", path, { ...(query ? { query } : {}), signal });
-export const post = <T>(path: string, body?: unknown): Promise<T> => request<T>("POST", path, { body });
-export const patch = <T>(path: string, body: unknown): Promise<T> => request<T>("PATCH", path, { body });
-export const remove = <T>(path: string, body?: unknown): Promise<T> => request<T>("DELETE", path, { body });
 
 /** The raw response, for streams and downloads. Throws only when the server cannot be reached. */
 export async function send(method: string, path: string, { query, body, signal }: Options = {}): Promise<Response> {

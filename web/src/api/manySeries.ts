@@ -1,9 +1,8 @@
-import { useQueries, useQueryClient } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { useQueries, useQueryClient, type UseQueryResult } from "@tanstack/react-query";
 import { normalise, type MetricId } from "../charts/series";
 import { useNotices } from "./events";
-import { get } from "./http";
-import type { Series, WireSeries } from "./types";
+import { api } from "./client";
+import type { Series } from "./types";
 
 const POINTS = 1000;
 
@@ -11,18 +10,21 @@ const POINTS = 1000;
 export function useManySeries(trialIds: readonly number[], metrics: readonly MetricId[], live: boolean): Series[] {
   const client = useQueryClient();
   const groups = [...new Set(metrics.map((metric) => metric.group))];
-  const queries = useQueries({
+  const series = useQueries({
+    combine: seriesOf,
     queries: trialIds.flatMap((id) =>
       groups.map((group) => ({
         queryKey: ["series", id, "compare", group, metrics.length],
         structuralSharing: false,
         queryFn: ({ signal }: { signal: AbortSignal }) => {
           const name = metrics.filter((metric) => metric.group === group).map((metric) => metric.name);
-          return get<{ series: WireSeries[] }>(
-            `/api/v1/trials/${id}/series`,
-            { group, name, maxPoints: POINTS },
-            signal,
-          ).then((answer) => answer.series.map(normalise));
+          return api
+            .get("/api/v1/trials/{trial_id}/series", {
+              path: { trial_id: id },
+              query: { group: [group], name, maxPoints: POINTS },
+              signal,
+            })
+            .then((answer) => answer.series.map(normalise));
         },
       })),
     ),
@@ -32,8 +34,8 @@ export function useManySeries(trialIds: readonly number[], metrics: readonly Met
     () => void client.invalidateQueries({ queryKey: ["series"] }),
     700,
   );
-  return useMemo(
-    () => queries.flatMap((query) => query.data ?? []),
-    [queries.map((query) => query.dataUpdatedAt).join()],
-  );
+  return series;
 }
+
+const seriesOf = (answers: readonly UseQueryResult<Series[]>[]): Series[] =>
+  answers.flatMap((answer) => answer.data ?? []);

@@ -1,30 +1,23 @@
 /** Pictures behind the token: fetched like everything else and shown from memory. */
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
-import { refusal, send } from "./http";
+import { useEffect, useMemo } from "react";
+import { open, type Address } from "./client";
 
 export interface Picture {
   url: string | undefined;
   error: unknown;
 }
 
-export function usePicture(path: string): Picture {
+export function usePicture(address: Address | null): Picture {
   const query = useQuery({
-    queryKey: ["picture", path],
+    queryKey: ["picture", address],
+    enabled: address !== null,
     staleTime: Infinity,
     gcTime: 60_000,
-    queryFn: async ({ signal }) => {
-      const response = await send("GET", path, { signal });
-      if (!response.ok) throw await refusal(response);
-      return response.blob();
-    },
+    queryFn: ({ signal }) => open(address!, signal).then((response) => response.blob()),
   });
-  const [url, setUrl] = useState<string>();
-  useEffect(() => {
-    if (!query.data) return;
-    const address = URL.createObjectURL(query.data);
-    setUrl(address);
-    return () => URL.revokeObjectURL(address);
-  }, [query.data]);
+  const { data } = query;
+  const url = useMemo(() => data && URL.createObjectURL(data), [data]);
+  useEffect(() => (url ? () => URL.revokeObjectURL(url) : undefined), [url]);
   return { url, error: query.error };
 }

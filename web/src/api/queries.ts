@@ -1,151 +1,136 @@
 /** What pages ask the server, one function a question. Keys start with the topic that makes them stale. */
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { get, post } from "./http";
-import type {
-  Agent,
-  AllocationSummary,
-  Checkpoint,
-  Dataset,
-  Experiment,
-  FileNode,
-  InteractiveTask,
-  Job,
-  LabelledImage,
-  Model,
-  ModelVersion,
-  Pagination,
-  ParetoTrial,
-  Project,
-  ResourcePool,
-  ServerInfo,
-  Task,
-  TokenInfo,
-  Trial,
-  User,
-  Workspace,
-} from "./types";
-
-const V1 = "/api/v1";
+import { addressOf, api, type Address, type Answer, type QueryOf } from "./client";
+import type { Dataset, Job, Trial } from "./types";
 
 export const meQuery = queryOptions({
   queryKey: ["me"],
-  queryFn: ({ signal }) => get<{ user: User }>(`${V1}/me`, {}, signal).then((answer) => answer.user),
+  queryFn: ({ signal }) => api.get("/api/v1/me", { signal }).then((answer) => answer.user),
   staleTime: 60_000,
 });
 export const infoQuery = queryOptions({
   queryKey: ["info"],
-  queryFn: ({ signal }) => get<ServerInfo>("/info", {}, signal),
+  queryFn: ({ signal }) => api.get("/info", { signal }),
   staleTime: Infinity,
 });
 export const usersQuery = queryOptions({
   queryKey: ["users"],
-  queryFn: ({ signal }) => get<{ users: User[] }>(`${V1}/users`, {}, signal).then((answer) => answer.users),
+  queryFn: ({ signal }) => api.get("/api/v1/users", { signal }).then((answer) => answer.users),
 });
 export const tokensQuery = queryOptions({
   queryKey: ["tokens"],
-  queryFn: ({ signal }) =>
-    get<{ tokenInfo: TokenInfo[] }>(`${V1}/tokens`, {}, signal).then((answer) => answer.tokenInfo ?? []),
+  queryFn: ({ signal }) => api.get("/api/v1/tokens", { signal }).then((answer) => answer.tokenInfo),
 });
 
-export interface ExperimentFilter {
-  name?: string;
-  states?: readonly string[];
-  users?: readonly string[];
-  labels?: readonly string[];
-  archived?: boolean;
-  projectId?: number;
-  sortBy?: string;
-  descending?: boolean;
-  offset?: number;
-  limit?: number;
-}
-export interface ExperimentPage {
-  experiments: Experiment[];
-  pagination: Pagination;
-}
+type ExperimentsAsked = QueryOf<"/api/v1/experiments">;
+export type ExperimentSort = NonNullable<ExperimentsAsked["sortBy"]>;
+export type ExperimentState = NonNullable<ExperimentsAsked["states"]>[number];
+export type ExperimentFilter = Omit<ExperimentsAsked, "orderBy"> & { descending?: boolean };
 
-export const experimentsQuery = (filter: ExperimentFilter) =>
+export type ExperimentPage = Answer<"get", "/api/v1/experiments">;
+
+export const experimentsQuery = ({ descending, ...filter }: ExperimentFilter) =>
   queryOptions({
-    queryKey: ["experiments", filter],
+    queryKey: ["experiments", { ...filter, descending }],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => {
-      const { descending, sortBy, ...rest } = filter;
-      const order = descending ? "ORDER_BY_DESC" : "ORDER_BY_ASC";
-      return get<ExperimentPage>(
-        `${V1}/experiments`,
-        { ...rest, sortBy: sortBy ?? "SORT_BY_ID", orderBy: order },
-        signal,
-      );
+      const query: ExperimentsAsked = { sortBy: "SORT_BY_ID", ...filter, orderBy: orderOf(descending ?? false) };
+      return api.get("/api/v1/experiments", { query, signal });
     },
   });
+
+const orderOf = (descending: boolean): "ORDER_BY_DESC" | "ORDER_BY_ASC" =>
+  descending ? "ORDER_BY_DESC" : "ORDER_BY_ASC";
 
 export const experimentQuery = (id: number) =>
   queryOptions({
     queryKey: ["experiment", id],
     queryFn: ({ signal }) =>
-      get<{ experiment: Experiment }>(`${V1}/experiments/${id}`, {}, signal).then((answer) => answer.experiment),
+      api
+        .get("/api/v1/experiments/{experiment_id}", { path: { experiment_id: id }, signal })
+        .then((answer) => answer.experiment),
   });
-
-export interface TrialPage {
-  trials: Trial[];
-  pagination: Pagination;
-}
 
 export const paretoQuery = (experimentId: number) =>
   queryOptions({
     queryKey: ["experiment", experimentId, "pareto"],
     queryFn: ({ signal }) =>
-      get<{ trials: ParetoTrial[] }>(`${V1}/experiments/${experimentId}/pareto`, {}, signal).then(
-        (answer) => answer.trials,
-      ),
+      api
+        .get("/api/v1/experiments/{experiment_id}/pareto", { path: { experiment_id: experimentId }, signal })
+        .then((answer) => answer.trials),
   });
+
+type TrialsAsked = QueryOf<"/api/v1/experiments/{experiment_id}/trials">;
+export type TrialSort = NonNullable<TrialsAsked["sortBy"]>;
 export const trialsQuery = (
   experimentId: number,
-  query: { sortBy?: string; descending?: boolean; offset?: number; limit?: number } = {},
+  { descending, ...asked }: Omit<TrialsAsked, "orderBy"> & { descending?: boolean } = {},
 ) =>
   queryOptions({
-    queryKey: ["experiment", experimentId, "trials", query],
+    queryKey: ["experiment", experimentId, "trials", { ...asked, descending }],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => {
-      const order = query.descending === undefined ? undefined : query.descending ? "ORDER_BY_DESC" : "ORDER_BY_ASC";
-      return get<TrialPage>(
-        `${V1}/experiments/${experimentId}/trials`,
-        { sortBy: query.sortBy ?? "SORT_BY_ID", orderBy: order, offset: query.offset ?? 0, limit: query.limit ?? -1 },
+      const query: TrialsAsked = {
+        sortBy: "SORT_BY_ID",
+        limit: -1,
+        ...asked,
+        ...(descending === undefined ? {} : { orderBy: orderOf(descending) }),
+      };
+      return api.get("/api/v1/experiments/{experiment_id}/trials", {
+        path: { experiment_id: experimentId },
+        query,
         signal,
-      );
+      });
     },
   });
 
 /** Several trials by one request. */
-export const trialsByIdQuery = (ids: readonly number[]) =>
+export const trialsByIdQuery = (ids: number[]) =>
   queryOptions({
     queryKey: ["trials", ids],
     enabled: ids.length > 0,
-    queryFn: ({ signal }) => get<{ trials: Trial[] }>(`${V1}/trials`, { ids }, signal).then((answer) => answer.trials),
+    queryFn: ({ signal }): Promise<Trial[]> =>
+      api.get("/api/v1/trials", { query: { ids }, signal }).then((answer) => answer.trials),
   });
 export const trialQuery = (id: number) =>
   queryOptions({
     queryKey: ["trial", id],
-    queryFn: ({ signal }) => get<{ trial: Trial }>(`${V1}/trials/${id}`, {}, signal).then((answer) => answer.trial),
+    queryFn: ({ signal }): Promise<Trial> =>
+      api.get("/api/v1/trials/{trial_id}", { path: { trial_id: id }, signal }).then((answer) => answer.trial),
   });
 
+const MOST_CHECKPOINTS = 500;
 export const checkpointsQuery = (of: "experiments" | "trials", id: number) =>
   queryOptions({
     queryKey: [of === "trials" ? "trial" : "experiment", id, "checkpoints"],
-    queryFn: ({ signal }) =>
-      get<{ checkpoints: Checkpoint[]; pagination: Pagination }>(
-        `${V1}/${of}/${id}/checkpoints`,
-        { sortByAttr: "SORT_BY_SEARCHER_METRIC", limit: 500 },
-        signal,
-      ),
+    queryFn: ({ signal }) => {
+      const query = { sortByAttr: "SORT_BY_SEARCHER_METRIC", limit: MOST_CHECKPOINTS } as const;
+      return of === "trials"
+        ? api.get("/api/v1/trials/{trial_id}/checkpoints", { path: { trial_id: id }, query, signal })
+        : api.get("/api/v1/experiments/{experiment_id}/checkpoints", { path: { experiment_id: id }, query, signal });
+    },
   });
+export const checkpointQuery = (uuid: string) =>
+  queryOptions({
+    queryKey: ["checkpoint", uuid],
+    queryFn: ({ signal }) =>
+      api
+        .get("/api/v1/checkpoints/{checkpoint_uuid}", { path: { checkpoint_uuid: uuid }, signal })
+        .then((answer) => answer.checkpoint),
+  });
+export const checkpointFile = (uuid: string, path: string): Address =>
+  addressOf("/api/v1/checkpoints/{checkpoint_uuid}/file", { path: { checkpoint_uuid: uuid }, query: { path } });
+export const checkpointArchive = (uuid: string): Address =>
+  addressOf("/checkpoints/{checkpoint_uuid}", { path: { checkpoint_uuid: uuid } });
 
 export const fileTreeQuery = (id: number) =>
   queryOptions({
     queryKey: ["files", id],
     staleTime: Infinity,
     queryFn: ({ signal }) =>
-      get<{ files: FileNode[] }>(`${V1}/experiments/${id}/file_tree`, {}, signal).then((answer) => answer.files ?? []),
+      api
+        .get("/api/v1/experiments/{experiment_id}/file_tree", { path: { experiment_id: id }, signal })
+        .then((answer) => answer.files),
   });
 
 export const fileQuery = (id: number, path: string) =>
@@ -153,53 +138,54 @@ export const fileQuery = (id: number, path: string) =>
     queryKey: ["files", id, path],
     staleTime: Infinity,
     enabled: !!path,
-    queryFn: () =>
-      post<{ file: string }>(`${V1}/experiments/${id}/file`, { experimentId: id, path }).then((answer) =>
-        decode(answer.file),
-      ),
+    queryFn: () => fileBytes(id, path).then((bytes) => new TextDecoder().decode(bytes)),
   });
 
-function decode(base64: string): string {
-  const bytes = Uint8Array.from(atob(base64 ?? ""), (char) => char.charCodeAt(0));
-  return new TextDecoder().decode(bytes);
+/** A file of an experiment's code. */
+export async function fileBytes(experimentId: number, path: string): Promise<Uint8Array<ArrayBuffer>> {
+  const answer = await api.post("/api/v1/experiments/{experiment_id}/file", {
+    path: { experiment_id: experimentId },
+    body: { path },
+  });
+  return Uint8Array.from(atob(answer.file), (char) => char.charCodeAt(0));
 }
 
 export const workspacesQuery = queryOptions({
   queryKey: ["workspaces"],
   queryFn: ({ signal }) =>
-    get<{ workspaces: Workspace[] }>(`${V1}/workspaces`, { limit: -1 }, signal).then((answer) => answer.workspaces),
+    api.get("/api/v1/workspaces", { query: { limit: -1 }, signal }).then((answer) => answer.workspaces),
 });
 export const projectsQuery = (workspaceId: number) =>
   queryOptions({
     queryKey: ["projects", workspaceId],
     queryFn: ({ signal }) =>
-      get<{ projects: Project[] }>(`${V1}/workspaces/${workspaceId}/projects`, { limit: -1 }, signal).then(
-        (answer) => answer.projects,
-      ),
+      api
+        .get("/api/v1/workspaces/{workspace_id}/projects", {
+          path: { workspace_id: workspaceId },
+          query: { limit: -1 },
+          signal,
+        })
+        .then((answer) => answer.projects),
   });
 export const projectQuery = (id: number) =>
   queryOptions({
     queryKey: ["project", id],
     queryFn: ({ signal }) =>
-      get<{ project: Project }>(`${V1}/projects/${id}`, {}, signal).then((answer) => answer.project),
+      api.get("/api/v1/projects/{project_id}", { path: { project_id: id }, signal }).then((answer) => answer.project),
   });
 
 export const datasetsQuery = (name = "") =>
   queryOptions({
     queryKey: ["datasets", "list", name],
     queryFn: ({ signal }) =>
-      get<{ datasets: Dataset[] }>(`${V1}/datasets`, { name, limit: -1 }, signal).then((answer) => answer.datasets),
+      api.get("/api/v1/datasets", { query: { name, limit: -1 }, signal }).then((answer) => answer.datasets),
   });
 export const datasetVersionsQuery = (name: string) =>
   queryOptions({
     queryKey: ["datasets", name],
     queryFn: ({ signal }) =>
-      get<{ versions: Dataset[] }>(`${V1}/datasets/${encodeURIComponent(name)}`, {}, signal).then(
-        (answer) => answer.versions,
-      ),
+      api.get("/api/v1/datasets/{name}", { path: { name }, signal }).then((answer) => answer.versions),
   });
-export const datasetPath = (dataset: Dataset): string =>
-  `${V1}/datasets/${encodeURIComponent(dataset.name)}/${dataset.version}`;
 export interface ImageFilter {
   annotation: number;
   category: number | null;
@@ -209,82 +195,94 @@ export const datasetImagesQuery = (dataset: Dataset, filter: ImageFilter, offset
     queryKey: ["datasets", dataset.name, dataset.version, "images", filter, offset, limit],
     staleTime: Infinity,
     queryFn: ({ signal }) =>
-      get<{ images: LabelledImage[]; pagination: Pagination }>(
-        `${datasetPath(dataset)}/images`,
-        { offset, limit, annotationIndex: filter.annotation, categoryId: filter.category },
+      api.get("/api/v1/datasets/{name}/{version}/images", {
+        path: { name: dataset.name, version: String(dataset.version) },
+        query: { offset, limit, annotationIndex: filter.annotation, categoryId: filter.category },
         signal,
-      ),
+      }),
+  });
+export const imageContent = (dataset: Dataset, path: string, maxSize?: number): Address =>
+  addressOf("/api/v1/datasets/{name}/{version}/images/content", {
+    path: { name: dataset.name, version: String(dataset.version) },
+    query: { path, maxSize },
   });
 export const experimentDatasetsQuery = (id: number) =>
   queryOptions({
     queryKey: ["experiment", id, "datasets"],
     staleTime: 60_000,
     queryFn: ({ signal }) =>
-      get<{ datasets: Dataset[] }>(`${V1}/experiments/${id}/datasets`, {}, signal).then((answer) => answer.datasets),
+      api
+        .get("/api/v1/experiments/{experiment_id}/datasets", { path: { experiment_id: id }, signal })
+        .then((answer) => answer.datasets),
   });
 
 export const modelsQuery = (filter: { name?: string; archived?: boolean } = {}) =>
   queryOptions({
     queryKey: ["models", filter],
     queryFn: ({ signal }) =>
-      get<{ models: Model[] }>(
-        `${V1}/models`,
-        { ...filter, limit: -1, sortBy: "SORT_BY_LAST_UPDATED_TIME", orderBy: "ORDER_BY_DESC" },
-        signal,
-      ).then((answer) => answer.models),
+      api
+        .get("/api/v1/models", {
+          query: { ...filter, limit: -1, sortBy: "SORT_BY_LAST_UPDATED_TIME", orderBy: "ORDER_BY_DESC" },
+          signal,
+        })
+        .then((answer) => answer.models),
   });
-export const modelPath = (name: string): string => `${V1}/models/${encodeURIComponent(name)}`;
 export const modelVersionsQuery = (name: string) =>
   queryOptions({
     queryKey: ["models", name, "versions"],
     queryFn: ({ signal }) =>
-      get<{ model: Model; modelVersions: ModelVersion[] }>(
-        `${modelPath(name)}/versions`,
-        { limit: -1, sortBy: "SORT_BY_VERSION", orderBy: "ORDER_BY_DESC" },
+      api.get("/api/v1/models/{model_name}/versions", {
+        path: { model_name: name },
+        query: { limit: -1, sortBy: "SORT_BY_VERSION", orderBy: "ORDER_BY_DESC" },
         signal,
-      ),
+      }),
+  });
+
+export type LineageKind = QueryOf<"/api/v1/lineage">["kind"];
+export const lineageQuery = (kind: LineageKind, id: string) =>
+  queryOptions({
+    queryKey: ["lineage", kind, id],
+    queryFn: ({ signal }) => api.get("/api/v1/lineage", { query: { kind, id }, signal }),
   });
 
 export const agentsQuery = queryOptions({
   queryKey: ["cluster", "agents"],
-  queryFn: ({ signal }) => get<{ agents: Agent[] }>(`${V1}/agents`, {}, signal).then((answer) => answer.agents),
+  queryFn: ({ signal }) => api.get("/api/v1/agents", { signal }).then((answer) => answer.agents),
 });
 export const poolsQuery = queryOptions({
   queryKey: ["cluster", "pools"],
-  queryFn: ({ signal }) =>
-    get<{ resourcePools: ResourcePool[] }>(`${V1}/resource-pools`, {}, signal).then((answer) => answer.resourcePools),
+  queryFn: ({ signal }) => api.get("/api/v1/resource-pools", { signal }).then((answer) => answer.resourcePools),
 });
 export const allocationsQuery = queryOptions({
   queryKey: ["cluster", "tasks"],
   queryFn: ({ signal }) =>
-    get<{ allocationIdToSummary?: Record<string, AllocationSummary> }>(`${V1}/tasks`, {}, signal).then((answer) =>
-      Object.values(answer.allocationIdToSummary ?? {}),
-    ),
+    api.get("/api/v1/tasks", { signal }).then((answer) => Object.values(answer.allocationIdToSummary)),
 });
+export const usageQuery = (startDate: string, endDate: string) =>
+  queryOptions({
+    queryKey: ["usage", startDate, endDate],
+    retry: false,
+    queryFn: ({ signal }) =>
+      api
+        .get("/api/v1/resources/allocation/aggregated", {
+          query: { startDate, endDate, period: "RESOURCE_ALLOCATION_AGGREGATION_PERIOD_DAILY" },
+          signal,
+        })
+        .then((answer) => answer.resourceEntries),
+  });
 export const jobsQuery = (resourcePool: string) =>
   queryOptions({
     queryKey: ["queue", resourcePool],
     enabled: !!resourcePool,
-    queryFn: ({ signal }) =>
-      get<{ jobs: ({ full?: Job; limited?: Job } & Partial<Job>)[] }>(
-        `${V1}/job-queues-v2`,
-        { resourcePool, limit: -1 },
-        signal,
-      ).then((answer) => answer.jobs.map((job) => (job.full ?? job.limited ?? job) as Job)),
+    queryFn: ({ signal }): Promise<Job[]> =>
+      api
+        .get("/api/v1/job-queues-v2", { query: { resourcePool, limit: -1 }, signal })
+        .then((answer) => answer.jobs.flatMap((job) => job.full ?? [])),
   });
 export const taskQuery = (taskId: string) =>
   queryOptions({
     queryKey: ["task", taskId],
     enabled: !!taskId,
     queryFn: ({ signal }) =>
-      get<{ task: Task }>(`${V1}/tasks/${encodeURIComponent(taskId)}`, {}, signal).then((answer) => answer.task),
-  });
-
-export const TASK_KINDS = ["notebooks", "tensorboards", "shells", "commands"] as const;
-export type TaskKind = (typeof TASK_KINDS)[number];
-export const interactiveQuery = (kind: TaskKind) =>
-  queryOptions({
-    queryKey: ["tasks", kind],
-    queryFn: ({ signal }) =>
-      get<Record<string, InteractiveTask[]>>(`${V1}/${kind}`, {}, signal).then((answer) => answer[kind] ?? []),
+      api.get("/api/v1/tasks/{task_id}", { path: { task_id: taskId }, signal }).then((answer) => answer.task),
   });

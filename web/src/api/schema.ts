@@ -1,5 +1,5025 @@
 // Made from the server's OpenAPI document by `npm run types`; do not edit.
-export type paths = Record<string, never>;
+export interface paths {
+    "/api/v1/agents": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    excludeContainers?: boolean;
+                    excludeSlots?: boolean;
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetAgentsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/agents/{agent_id}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    agent_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["AgentResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/agents/{agent_id}/disable": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    agent_id: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["DisableRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["AgentResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/agents/{agent_id}/enable": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    agent_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["AgentResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/agents/{agent_id}/slots": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    agent_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetSlotsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/agents/{agent_id}/slots/{slot_id}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    agent_id: string;
+                    slot_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["SlotResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/agents/{agent_id}/slots/{slot_id}/disable": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    agent_id: string;
+                    slot_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["DisableRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["SlotResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/agents/{agent_id}/slots/{slot_id}/enable": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    agent_id: string;
+                    slot_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["SlotResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/allocations/{allocation_id}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    allocation_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetAllocationResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/allocations/{allocation_id}/acceleratorData": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    allocation_id: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostAllocationAcceleratorDataRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/allocations/{allocation_id}/all_gather": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    allocation_id: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["AllocationAllGatherRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["AllocationAllGatherResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/allocations/{allocation_id}/notify_container_running": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    allocation_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["AllocationAllGatherResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/allocations/{allocation_id}/proxy_address": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    allocation_id: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostAllocationProxyAddressRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/allocations/{allocation_id}/ready": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    allocation_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/allocations/{allocation_id}/resources/{resources_id}/daemon": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    allocation_id: string;
+                    resources_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/allocations/{allocation_id}/resources/{resources_id}/rendezvous": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    allocation_id: string;
+                    resources_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["AllocationRendezvousInfoResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/allocations/{allocation_id}/signals/ack_preemption": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    allocation_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/allocations/{allocation_id}/signals/pending_preemption": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    allocation_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/allocations/{allocation_id}/signals/preemption": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    timeoutSeconds?: number;
+                };
+                path: {
+                    allocation_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["AllocationPreemptionSignalResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/allocations/{allocation_id}/waiting": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    allocation_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/auth/login": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["LoginRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["LoginResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/auth/logout": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/auth/user": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["UserResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/checkpoints": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ReportCheckpointRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+        delete: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["DeleteCheckpointsRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+        patch: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PatchCheckpointsRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/checkpoints/{checkpoint_uuid}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    checkpoint_uuid: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["CheckpointResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/checkpoints/{checkpoint_uuid}/file": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query: {
+                    /** @description As `resources` of the checkpoint names it. */
+                    path: string;
+                };
+                path: {
+                    checkpoint_uuid: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": unknown;
+                        "application/octet-stream": unknown;
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/checkpoints/{checkpoint_uuid}/metadata": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    checkpoint_uuid: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostCheckpointMetadataRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["CheckpointResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/checkpoints/{checkpoint_uuid}/metrics": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    checkpoint_uuid: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetMetricsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/checkpoints/rm": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["CheckpointsRemoveFilesRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/cleanup_logs": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["CleanupLogsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/commands": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetCommandsResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/datasets": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    name?: string;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                    workspaceId?: number | null;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetDatasetsResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostDatasetRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["PostDatasetResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/datasets/{name}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    name: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetDatasetVersionsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/datasets/{name}/{version}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    name: string;
+                    version: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["DatasetResponse"];
+                    };
+                };
+            };
+        };
+        delete: {
+            parameters: {
+                query?: {
+                    force?: boolean;
+                };
+                path: {
+                    name: string;
+                    version: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+        patch: {
+            parameters: {
+                path: {
+                    name: string;
+                    version: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PatchDataset"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["DatasetResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/datasets/{name}/{version}/files": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                };
+                path: {
+                    name: string;
+                    version: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetDatasetFilesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/datasets/{name}/{version}/images": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    annotationIndex?: number;
+                    categoryId?: number | null;
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                };
+                path: {
+                    name: string;
+                    version: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetDatasetImagesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/datasets/{name}/{version}/images/content": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query: {
+                    maxSize?: number | null;
+                    path: string;
+                };
+                path: {
+                    name: string;
+                    version: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": unknown;
+                        "application/octet-stream": unknown;
+                        "image/jpeg": unknown;
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/deployments": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    modelVersionId?: number | null;
+                    workspaceId?: number | null;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetDeploymentsResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostDeploymentRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["PostDeploymentResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/deployments/{name}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Left out: `default`, else wherever the name is the only one. */
+                    namespace?: string | null;
+                };
+                path: {
+                    name: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetDeploymentResponse"];
+                    };
+                };
+            };
+        };
+        delete: {
+            parameters: {
+                query?: {
+                    /** @description Left out: `default`, else wherever the name is the only one. */
+                    namespace?: string | null;
+                };
+                path: {
+                    name: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+        patch: {
+            parameters: {
+                query?: {
+                    /** @description Left out: `default`, else wherever the name is the only one. */
+                    namespace?: string | null;
+                };
+                path: {
+                    name: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PatchDeploymentRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetDeploymentResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/deployments/{name}/canary": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                query?: {
+                    /** @description Left out: `default`, else wherever the name is the only one. */
+                    namespace?: string | null;
+                };
+                path: {
+                    name: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["CanaryRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetDeploymentResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/deployments/{name}/pin": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                query?: {
+                    /** @description Left out: `default`, else wherever the name is the only one. */
+                    namespace?: string | null;
+                };
+                path: {
+                    name: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PinRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetDeploymentResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/deployments/{name}/promote": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                query?: {
+                    /** @description Left out: `default`, else wherever the name is the only one. */
+                    namespace?: string | null;
+                };
+                path: {
+                    name: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetDeploymentResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/deployments/{name}/rollback": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                query?: {
+                    /** @description Left out: `default`, else wherever the name is the only one. */
+                    namespace?: string | null;
+                };
+                path: {
+                    name: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetDeploymentResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/deployments/{name}/shadow": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                query?: {
+                    /** @description Left out: `default`, else wherever the name is the only one. */
+                    namespace?: string | null;
+                };
+                path: {
+                    name: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ShadowRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetDeploymentResponse"];
+                    };
+                };
+            };
+        };
+        delete: {
+            parameters: {
+                query?: {
+                    /** @description Left out: `default`, else wherever the name is the only one. */
+                    namespace?: string | null;
+                };
+                path: {
+                    name: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetDeploymentResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/deployments/{name}/stats": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Left out: `default`, else wherever the name is the only one. */
+                    namespace?: string | null;
+                    seconds?: number;
+                };
+                path: {
+                    name: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetDeploymentStatsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/deployments/{name}/update": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                query?: {
+                    /** @description Left out: `default`, else wherever the name is the only one. */
+                    namespace?: string | null;
+                };
+                path: {
+                    name: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["DeploymentSource"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetDeploymentResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/events": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query: {
+                    /** @description Comma-separated: experiments, queue, experiment/1, trial/3, ... */
+                    topics: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": unknown;
+                        "text/event-stream": string;
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiment/labels": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    projectId?: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["LabelsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    archived?: boolean | null;
+                    description?: string;
+                    "experimentIdFilter.gte"?: number | null;
+                    "experimentIdFilter.incl"?: number[];
+                    "experimentIdFilter.lte"?: number | null;
+                    labels?: string[];
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    name?: string;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                    orderBy?: components["schemas"]["OrderBy"];
+                    projectId?: number;
+                    sortBy?: components["schemas"]["ExperimentSortBy"];
+                    states?: components["schemas"]["ExperimentState"][];
+                    userIds?: number[];
+                    users?: string[];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetExperimentsResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["CreateExperimentRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["CreateExperimentResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments-search": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["SearchExperimentsRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["SearchExperimentsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetExperimentResponse"];
+                    };
+                };
+            };
+        };
+        delete: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+        patch: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PatchExperiment"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["ExperimentResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/activate": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/archive": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/cancel": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/checkpoints": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                    orderBy?: components["schemas"]["OrderBy"];
+                    /** @description Older name of sortByAttr. */
+                    sortBy?: components["schemas"]["CheckpointSortBy"] | null;
+                    sortByAttr?: components["schemas"]["CheckpointSortBy"] | null;
+                    /** @description A validation metric to sort by. */
+                    sortByMetric?: string;
+                    states?: components["schemas"]["CheckpointState"][];
+                };
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetCheckpointsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/datasets": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetExperimentDatasetsResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["LinkDatasetRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["DatasetResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/file": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["GetModelDefFileRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetModelDefFileResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/file_tree": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetModelDefTreeResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/kill": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/labels/{label}": {
+        parameters: {
+        };
+        put: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                    label: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["LabelsResponse"];
+                    };
+                };
+            };
+        };
+        delete: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                    label: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["LabelsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/metrics-stream/batches": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query: {
+                    group?: string;
+                    metricName: string;
+                    periodSeconds?: number;
+                };
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["MetricBatchesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/metrics-stream/trials-sample": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query: {
+                    group?: string;
+                    maxDatapoints?: number;
+                    maxTrials?: number;
+                    metricName: string;
+                    periodSeconds?: number;
+                };
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["TrialsSampleResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/metrics-stream/trials-snapshot": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query: {
+                    batchesMargin?: number;
+                    batchesProcessed: number;
+                    group?: string;
+                    metricName: string;
+                    periodSeconds?: number;
+                };
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["TrialsSnapshotResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/model_def": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["ArchiveResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/move": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["MoveExperimentRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/pareto": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetParetoSetResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/pause": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/retain_logs": {
+        parameters: {
+        };
+        put: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/searcher/actions": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostSearcherActionsRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/searcher/best_searcher_validation_metric": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["BestSearcherValidationMetric"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/searcher/events": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetSearcherEventsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/series": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    group?: string[];
+                    maxPoints?: number;
+                    maxTrials?: number;
+                    /** @description Metric names; none: all. */
+                    name?: string[];
+                    /** @description Only points after this many steps. */
+                    since?: number | null;
+                    trialIds?: number[];
+                };
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["SeriesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/tensorboard-files": {
+        parameters: {
+        };
+        delete: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/trials": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                    orderBy?: components["schemas"]["OrderBy"];
+                    sortBy?: components["schemas"]["TrialSortBy"];
+                    states?: components["schemas"]["TrialState"][];
+                };
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetExperimentTrialsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/unarchive": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/{experiment_id}/validation-history": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetExperimentValidationHistoryResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/by-external-id/{external_id}": {
+        parameters: {
+        };
+        put: {
+            parameters: {
+                path: {
+                    external_id: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["CreateExperimentRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["PutExperimentResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/continue": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ContinueExperimentRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["ContinueExperimentResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/experiments/metrics-stream/metric-names": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    ids?: number[];
+                    periodSeconds?: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["ExpMetricNamesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/generic-tasks": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/job-queues": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                    orderBy?: components["schemas"]["OrderBy"];
+                    /** @description Empty: every pool. */
+                    resourcePool?: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetJobsResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["UpdateJobQueueRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/job-queues-v2": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                    orderBy?: components["schemas"]["OrderBy"];
+                    /** @description Empty: every pool. */
+                    resourcePool?: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetJobsV2Response"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/job-queues/stats": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    resourcePools?: string[];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetJobQueueStatsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/lineage": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query: {
+                    id: string;
+                    kind: "dataset" | "experiment" | "trial" | "checkpoint" | "model_version" | "deployment";
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["LineageResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/master": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetMasterResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/master/cluster_message": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetClusterMessageResponse"];
+                    };
+                };
+            };
+        };
+        put: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["SetClusterMessageRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+        delete: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/master/config": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetMasterConfigResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/master/logs": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    follow?: boolean;
+                    limit?: number;
+                    /** @description First line; negative: that many from the end. */
+                    offset?: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["MasterLogsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/master/telemetry": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetTelemetryResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/me": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["UserResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/model/labels": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    workspaceId?: number | null;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetModelLabelsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/models": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    archived?: boolean | null;
+                    description?: string;
+                    id?: number | null;
+                    labels?: string[];
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    name?: string;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                    orderBy?: components["schemas"]["OrderBy"];
+                    sortBy?: components["schemas"]["ModelSortBy"];
+                    userIds?: number[];
+                    users?: string[];
+                    workspaceIds?: number[];
+                    workspaceNames?: string[];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetModelsResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostModelRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["ModelResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/models/{model_name}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    model_name: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["ModelResponse"];
+                    };
+                };
+            };
+        };
+        delete: {
+            parameters: {
+                path: {
+                    model_name: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+        patch: {
+            parameters: {
+                path: {
+                    model_name: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PatchModel"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["ModelResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/models/{model_name}/archive": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    model_name: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/models/{model_name}/move": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    model_name: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["MoveModelRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/models/{model_name}/unarchive": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    model_name: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/models/{model_name}/versions": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                    orderBy?: components["schemas"]["OrderBy"];
+                    sortBy?: components["schemas"]["ModelVersionSortBy"];
+                };
+                path: {
+                    model_name: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetModelVersionsResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+                path: {
+                    model_name: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostModelVersionRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["ModelVersionResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/models/{model_name}/versions/{model_version_num}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    model_name: string;
+                    model_version_num: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["ModelVersionResponse"];
+                    };
+                };
+            };
+        };
+        delete: {
+            parameters: {
+                path: {
+                    model_name: string;
+                    model_version_num: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+        patch: {
+            parameters: {
+                path: {
+                    model_name: string;
+                    model_version_num: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PatchModelVersion"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["ModelVersionResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/models/{model_name}/versions/{model_version_num}/metrics": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    metricGroup?: string | null;
+                    trialSourceInfoType?: components["schemas"]["TrialSourceInfoType"] | null;
+                };
+                path: {
+                    model_name: string;
+                    model_version_num: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetMetricsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/notebooks": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetNotebooksResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/permissions/summary": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetPermissionsSummaryResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/preview-hp-search": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PreviewHPSearchRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["PreviewHPSearchResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/projects/{project_id}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    project_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["ProjectResponse"];
+                    };
+                };
+            };
+        };
+        delete: {
+            parameters: {
+                path: {
+                    project_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Completed"];
+                    };
+                };
+            };
+        };
+        patch: {
+            parameters: {
+                path: {
+                    project_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PatchProject"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["ProjectResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/projects/{project_id}/archive": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    project_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/projects/{project_id}/columns": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    project_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetProjectColumnsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/projects/{project_id}/experiments/activate": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    project_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["BulkExperimentsRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["BulkExperimentsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/projects/{project_id}/experiments/archive": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    project_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["BulkExperimentsRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["BulkExperimentsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/projects/{project_id}/experiments/cancel": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    project_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["BulkExperimentsRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["BulkExperimentsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/projects/{project_id}/experiments/delete": {
+        parameters: {
+        };
+        delete: {
+            parameters: {
+                path: {
+                    project_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["BulkExperimentsRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["BulkExperimentsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/projects/{project_id}/experiments/kill": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    project_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["BulkExperimentsRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["BulkExperimentsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/projects/{project_id}/experiments/metric-ranges": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    project_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetProjectNumericMetricsRangeResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/projects/{project_id}/experiments/move": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    project_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["BulkExperimentsRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["BulkExperimentsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/projects/{project_id}/experiments/pause": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    project_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["BulkExperimentsRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["BulkExperimentsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/projects/{project_id}/experiments/unarchive": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    project_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["BulkExperimentsRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["BulkExperimentsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/projects/{project_id}/move": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    project_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["MoveProjectRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/projects/{project_id}/notes": {
+        parameters: {
+        };
+        put: {
+            parameters: {
+                path: {
+                    project_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PutProjectNotesRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["NotesResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+                path: {
+                    project_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Note-Input"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["NotesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/projects/{project_id}/unarchive": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    project_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/projects/key/{key}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    key: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["ProjectResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/resource-pools": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetResourcePoolsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/resource-pools/{pool_name}/workspace-bindings": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    pool_name: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["ListWorkspacesBoundToRPResponse"];
+                    };
+                };
+            };
+        };
+        put: {
+            parameters: {
+                path: {
+                    pool_name: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+                path: {
+                    pool_name: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+        delete: {
+            parameters: {
+                path: {
+                    pool_name: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/resources/allocation/aggregated": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query: {
+                    /** @description The last day or month, included. */
+                    endDate: string;
+                    period?: components["schemas"]["AggregationPeriod"];
+                    /** @description 2026-01-31, or 2026-01 for months. */
+                    startDate: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["ResourceAllocationAggregatedResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/resources/allocation/raw": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query: {
+                    timestampAfter: string;
+                    timestampBefore: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["ResourceAllocationRawResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/runs/{run_id}/metadata": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    run_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["RunMetadataResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+                path: {
+                    run_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostRunMetadataRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["RunMetadataResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/runs/start": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["RunPrepareForReportingRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["RunPrepareForReportingResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/shells": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetShellsResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/task/logs": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostTaskLogsRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/tasks": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetTasksResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/tasks/{task_id}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    task_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetTaskResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/tasks/{task_id}/acceleratorData": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    task_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetTaskAcceleratorDataResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/tasks/{task_id}/context_directory": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    task_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["ArchiveResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/tasks/{task_id}/logs": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Only lines after this id. */
+                    afterId?: number | null;
+                    enableRegex?: boolean;
+                    follow?: boolean;
+                    levels?: components["schemas"]["LogLevel"][];
+                    /** @description At most this many lines; 0: all. */
+                    limit?: number;
+                    orderBy?: components["schemas"]["OrderBy"];
+                    rankIds?: number[];
+                    searchText?: string;
+                    stdtypes?: string[];
+                    timestampAfter?: string | null;
+                    timestampBefore?: string | null;
+                };
+                path: {
+                    task_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["TaskLogsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/tasks/{task_id}/logs/fields": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    task_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["LogFieldsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/tasks/count": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetActiveTasksCountResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/template/rename": {
+        parameters: {
+        };
+        patch: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PatchTemplateNameRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["TemplateResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/templates": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    name?: string;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                    orderBy?: components["schemas"]["OrderBy"];
+                    workspaceIds?: number[];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetTemplatesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/templates/{template_name}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    template_name: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["TemplateResponse"];
+                    };
+                };
+            };
+        };
+        put: {
+            parameters: {
+                path: {
+                    template_name: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Template-Input"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["TemplateResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+                path: {
+                    template_name: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Template-Input"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["TemplateResponse"];
+                    };
+                };
+            };
+        };
+        delete: {
+            parameters: {
+                path: {
+                    template_name: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+        patch: {
+            parameters: {
+                path: {
+                    template_name: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["TemplateResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/tensorboards": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetTensorboardsResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/tokens": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                    showInactive?: boolean;
+                    username?: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetAccessTokensResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostAccessTokenRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["PostAccessTokenResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/tokens/{token_id}": {
+        parameters: {
+        };
+        patch: {
+            parameters: {
+                path: {
+                    token_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PatchAccessTokenRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["PatchAccessTokenResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trial-source-info": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query: {
+                    /** @description Those to look at. */
+                    ids: number[];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetTrialsResponse"];
+                    };
+                };
+            };
+        };
+        put: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PutTrialRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["TrialResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["CreateTrialRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["TrialResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/{trial_id}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    trial_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["TrialResponse"];
+                    };
+                };
+            };
+        };
+        patch: {
+            parameters: {
+                path: {
+                    trial_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PatchTrialRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["TrialResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/{trial_id}/checkpoints": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                    orderBy?: components["schemas"]["OrderBy"];
+                    /** @description Older name of sortByAttr. */
+                    sortBy?: components["schemas"]["CheckpointSortBy"] | null;
+                    sortByAttr?: components["schemas"]["CheckpointSortBy"] | null;
+                    /** @description A validation metric to sort by. */
+                    sortByMetric?: string;
+                    states?: components["schemas"]["CheckpointState"][];
+                };
+                path: {
+                    trial_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetCheckpointsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/{trial_id}/early_exit": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    trial_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["TrialEarlyExit"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/{trial_id}/kill": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    trial_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/{trial_id}/logs": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Only lines after this id. */
+                    afterId?: number | null;
+                    enableRegex?: boolean;
+                    follow?: boolean;
+                    levels?: components["schemas"]["LogLevel"][];
+                    /** @description At most this many lines; 0: all. */
+                    limit?: number;
+                    orderBy?: components["schemas"]["OrderBy"];
+                    rankIds?: number[];
+                    searchText?: string;
+                    stdtypes?: string[];
+                    timestampAfter?: string | null;
+                    timestampBefore?: string | null;
+                };
+                path: {
+                    trial_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["TrialLogsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/{trial_id}/logs/fields": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    trial_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["LogFieldsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/{trial_id}/metrics": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    trial_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ReportTrialMetricsRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/{trial_id}/metrics/batch": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    trial_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ReportMetricsBatchRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/{trial_id}/progress": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    trial_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ReportTrialProgressRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/{trial_id}/remaining_log_retention_days": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    trial_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["RemainingLogRetentionDays"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/{trial_id}/retain_logs": {
+        parameters: {
+        };
+        put: {
+            parameters: {
+                path: {
+                    trial_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/{trial_id}/runner/metadata": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    trial_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["TrialRunnerMetadata"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/{trial_id}/searcher/completed_operation": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    trial_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["CompleteValidateAfterOperation"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/{trial_id}/searcher/operation": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    trial_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetCurrentTrialSearcherOperationResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/{trial_id}/series": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    group?: string[];
+                    maxPoints?: number;
+                    /** @description Metric names; none: all. */
+                    name?: string[];
+                    /** @description Only points after this many steps. */
+                    since?: number | null;
+                };
+                path: {
+                    trial_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["SeriesResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/{trial_id}/start": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    trial_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["StartTrialRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["StartTrialResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/{trial_id}/training_metrics": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    trial_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["TrialMetrics"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/{trial_id}/validation_metrics": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    trial_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["TrialMetrics"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/{trial_id}/workloads": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    group?: string;
+                    includeBatchMetrics?: boolean;
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    metricType?: components["schemas"]["MetricType"];
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                    orderBy?: components["schemas"]["OrderBy"];
+                    removeDeletedCheckpoints?: boolean;
+                };
+                path: {
+                    trial_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetTrialWorkloadsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/by-external-id/{external_experiment_id}/{external_trial_id}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    external_experiment_id: string;
+                    external_trial_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["TrialResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/metrics/training_metrics": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    trialIds?: number[];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetMetricsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/metrics/trial_metrics": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    group?: string;
+                    trialIds?: number[];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetMetricsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/metrics/validation_metrics": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    trialIds?: number[];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetMetricsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/profiler/metrics": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/trials/time-series": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    endBatches?: number;
+                    group?: string;
+                    maxDatapoints?: number;
+                    metricIds?: string[];
+                    metricNames?: string[];
+                    metricType?: components["schemas"]["MetricType"];
+                    startBatches?: number;
+                    trialIds?: number[];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["CompareTrialsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/user/projects/activity": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetWorkspaceProjectsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/users": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    active?: boolean | null;
+                    admin?: boolean | null;
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    name?: string;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                    orderBy?: components["schemas"]["OrderBy"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetUsersResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostUserRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["UserResponse"];
+                    };
+                };
+            };
+        };
+        patch: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PatchUsersRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["PatchUsersResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/users/{user_id}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    user_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["UserResponse"];
+                    };
+                };
+            };
+        };
+        patch: {
+            parameters: {
+                path: {
+                    user_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PatchUser"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["UserResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/users/{user_id}/password": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    user_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["UserResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/users/{username}/by-username": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    username: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["UserResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/users/activity": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/users/setting": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetUserSettingResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostUserSettingRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/users/setting/reset": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/webhooks": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetWebhooksResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/webhooks/custom": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostWebhookEventDataRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/workspaces": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    archived?: boolean | null;
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    name?: string;
+                    nameCaseSensitive?: string;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                    orderBy?: components["schemas"]["OrderBy"];
+                    pinned?: boolean | null;
+                    sortBy?: components["schemas"]["NameSortBy"];
+                    userIds?: number[];
+                    users?: string[];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetWorkspacesResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostWorkspaceRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["WorkspaceResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/workspaces/{workspace_id}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    workspace_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["WorkspaceResponse"];
+                    };
+                };
+            };
+        };
+        delete: {
+            parameters: {
+                path: {
+                    workspace_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Completed"];
+                    };
+                };
+            };
+        };
+        patch: {
+            parameters: {
+                path: {
+                    workspace_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PatchWorkspace"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["WorkspaceResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/workspaces/{workspace_id}/archive": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    workspace_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/workspaces/{workspace_id}/available-resource-pools": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                };
+                path: {
+                    workspace_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["ListRPsBoundToWorkspaceResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/workspaces/{workspace_id}/pin": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    workspace_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/workspaces/{workspace_id}/projects": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    archived?: boolean | null;
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    name?: string;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                    orderBy?: components["schemas"]["OrderBy"];
+                    sortBy?: string;
+                    userIds?: number[];
+                    users?: string[];
+                };
+                path: {
+                    workspace_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetWorkspaceProjectsResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+                path: {
+                    workspace_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostProjectRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["ProjectResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/workspaces/{workspace_id}/unarchive": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    workspace_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/workspaces/{workspace_id}/unpin": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    workspace_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/checkpoints/{checkpoint_uuid}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    checkpoint_uuid: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/gzip": unknown;
+                        "application/json": unknown;
+                        "application/x-tar": unknown;
+                        "application/zip": unknown;
+                    };
+                };
+            };
+        };
+    };
+    "/experiments/{experiment_id}/file/download": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query: {
+                    path: string;
+                };
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": unknown;
+                    };
+                };
+            };
+        };
+    };
+    "/experiments/{experiment_id}/preview_gc": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    save_experiment_best?: number;
+                    save_trial_best?: number;
+                    save_trial_latest?: number;
+                };
+                path: {
+                    experiment_id: number;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["PreviewGcResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/health": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Health"];
+                    };
+                };
+            };
+        };
+    };
+    "/info": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Info"];
+                    };
+                };
+            };
+        };
+    };
+    "/resources/allocation/aggregated": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query: {
+                    end_date: string;
+                    period?: components["schemas"]["AggregationPeriod"];
+                    start_date: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "text/plain": string;
+                    };
+                };
+            };
+        };
+    };
+    "/resources/allocation/allocations-csv": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query: {
+                    timestamp_after: string;
+                    timestamp_before: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "text/plain": string;
+                    };
+                };
+            };
+        };
+    };
+    "/resources/allocation/raw": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query: {
+                    timestamp_after: string;
+                    timestamp_before: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "text/plain": string;
+                    };
+                };
+            };
+        };
+    };
+    "/task-logs": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+}
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {

@@ -2,9 +2,9 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { mergeSeries, normalise, type MetricId } from "../charts/series";
 import { useNotices } from "./events";
-import { get, type Query } from "./http";
+import { api } from "./client";
 import { flatten } from "../text/format";
-import type { MetricSummary, Series, Trial, WireSeries } from "./types";
+import type { MetricSummary, Series, Trial } from "./types";
 
 const TRIAL_POINTS = 2000;
 const BUDGET = 60_000;
@@ -20,7 +20,8 @@ const keyOf = (series: Series): string => `${series.trialId}/${series.group}/${s
 export function metricIds(trials: readonly Trial[]): MetricId[] {
   const found = new Map<string, MetricId>();
   for (const trial of trials) {
-    for (const [key, metrics] of Object.entries(trial.summaryMetrics ?? {})) {
+    const summaries = trial.summaryMetrics as Record<string, Record<string, MetricSummary> | null>;
+    for (const [key, metrics] of Object.entries(summaries)) {
       const group = GROUPS[key] ?? key;
       for (const [name, summary] of Object.entries(metrics ?? {})) {
         for (const path of numbersOf(name, summary)) found.set(`${group}/${path}`, { group, name: path });
@@ -70,15 +71,17 @@ async function fetchTail(
   const answers = await Promise.all(
     groupsOf(metrics).map(([group, names]) => {
       const since = grown ? undefined : tailStart(known, group, names);
-      return get<{ series: WireSeries[] }>(
-        `/api/v1/trials/${trialId}/series`,
-        { group, name: names, maxPoints: TRIAL_POINTS, since },
-        signal,
-      ).then((answer) =>
-        answer.series
-          .map(normalise)
-          .map((series) => (since === undefined ? series : mergeSeries(byKey.get(keyOf(series)), series))),
-      );
+      return api
+        .get("/api/v1/trials/{trial_id}/series", {
+          path: { trial_id: trialId },
+          query: { group: [group], name: names, maxPoints: TRIAL_POINTS, since },
+          signal,
+        })
+        .then((answer) =>
+          answer.series
+            .map(normalise)
+            .map((series) => (since === undefined ? series : mergeSeries(byKey.get(keyOf(series)), series))),
+        );
     }),
   );
   const fresh = new Map(answers.flat().map((series) => [keyOf(series), series]));
@@ -120,7 +123,7 @@ export function useExperimentSeries(
     metrics.map((metric) => `${metric.group}/${metric.name}`).join(),
     which.trialIds?.join() ?? maxPoints,
   ];
-  const asked: Query = which.trialIds ? { trialIds: which.trialIds } : { maxTrials: MOST_TRIALS };
+  const asked = which.trialIds ? { trialIds: [...which.trialIds] } : { maxTrials: MOST_TRIALS };
   const query = useQuery({
     queryKey,
     enabled: metrics.length > 0 && trials > 0,
@@ -129,11 +132,11 @@ export function useExperimentSeries(
     queryFn: async ({ signal }) => {
       const answers = await Promise.all(
         groupsOf(metrics).map(([group, names]) =>
-          get<{ series: WireSeries[] }>(
-            `/api/v1/experiments/${experimentId}/series`,
-            { group, name: names, maxPoints, ...asked },
+          api.get("/api/v1/experiments/{experiment_id}/series", {
+            path: { experiment_id: experimentId },
+            query: { group: [group], name: names, maxPoints, ...asked },
             signal,
-          ),
+          }),
         ),
       );
       return answers.flatMap((answer) => answer.series.map(normalise));

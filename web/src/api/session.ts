@@ -3,7 +3,6 @@
  * server tells whether it is still good, and tabs tell each other when that changes.
  */
 import { useSyncExternalStore } from "react";
-import { sha512 } from "../text/sha512";
 
 export type SessionState = "unknown" | "in" | "out";
 
@@ -48,5 +47,15 @@ export function useSession(): SessionState {
   );
 }
 
-/** What travels instead of the password. The empty password stays empty, as every client sends it. */
-export const hashPassword = (password: string): string => (password ? sha512(SALT + password) : "");
+/**
+ * What travels instead of the password. The empty password stays empty, as every client sends it. Browsers offer their
+ * own SHA-512 only over https, and a cluster's page may be plain http.
+ */
+export async function hashPassword(password: string): Promise<string> {
+  if (!password) return "";
+  const [{ sha512 }, { bytesToHex, utf8ToBytes }] = await Promise.all([
+    import("@noble/hashes/sha2.js"),
+    import("@noble/hashes/utils.js"),
+  ]);
+  return bytesToHex(sha512(utf8ToBytes(SALT + password)));
+}

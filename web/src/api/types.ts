@@ -27,10 +27,8 @@ export type Job = Schemas["Job"];
 export type AllocationSummary = Schemas["AllocationSummary"];
 export type Allocation = Schemas["Allocation"];
 export type Task = Schemas["Task"];
-export type InteractiveTask = Schemas["InteractiveTask"];
 export type TokenInfo = Schemas["TokenInfo"];
 export type ServerInfo = Schemas["Info"];
-export type Usage = Schemas["ResourceAllocationAggregatedEntry"];
 export type WireSeries = Schemas["MetricSeries"];
 
 /** Running statistics of one metric, as `summaryMetrics` holds them by group and name. */
@@ -42,13 +40,12 @@ export interface MetricSummary {
   last?: unknown;
   type?: string;
 }
-export type Trial = Omit<Schemas["Trial"], "summaryMetrics"> & {
-  summaryMetrics?: Record<string, Record<string, MetricSummary>>;
-};
+export type Trial = Schemas["Trial"];
 
 /** Points of one metric of one trial, thinned by the server, as numbers throughout. Columns have equal length. */
 export type Series = Omit<WireSeries, "values"> & { values: number[] };
 
+export type LogLevel = Schemas["LogLevel"];
 /** A log line of a trial or of another task. */
 export type LogEntry = Pick<Schemas["TrialLogsResponse"], "id" | "level" | "message" | "timestamp"> &
   Partial<Pick<Schemas["TrialLogsResponse"], "log" | "rankId" | "source" | "stdtype">>;

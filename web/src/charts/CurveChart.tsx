@@ -4,7 +4,7 @@
  * Each line has its own x values (trials report at different steps), so lines are painted in uPlot's draw hook
  * instead of being aligned to one x column: a thousand trials stay cheap.
  */
-import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { useEffect, useEffectEvent, useMemo, useRef, useState, type ReactNode } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { useTheme } from "../theme/theme";
@@ -66,9 +66,18 @@ export function CurveChart(props: Props): ReactNode {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const painted = useRef<Painted>({ lines: [], raw: [], highlight: null, bounds: ANYTHING });
-  const handlers = useRef(props);
-  handlers.current = props;
   const [tip, setTip] = useState<Tip | null>(null);
+  const point = useEffectEvent((u: uPlot, next: Tip | null) => {
+    setTip(next);
+    const id = next?.line.id ?? null;
+    if (id === painted.current.highlight) return;
+    if (props.onHighlight) return props.onHighlight(id);
+    painted.current.highlight = id;
+    u.redraw(false, false);
+  });
+  const pick = useEffectEvent(() => {
+    if (painted.current.highlight) props.onPick?.(painted.current.highlight);
+  });
 
   const smoothed = useMemo(
     () => (smoothing > 0 ? lines.map((line) => ({ ...line, y: smooth(line.y, smoothing) })) : lines),
@@ -80,25 +89,11 @@ export function CurveChart(props: Props): ReactNode {
     const options = chartOptions({ width: element.clientWidth, height, theme, xAxis, logY, painted });
     options.hooks = {
       ...options.hooks,
-      setCursor: [
-        (u) =>
-          hover(u, painted.current, (next) => {
-            setTip(next);
-            const id = next?.line.id ?? null;
-            if (id !== painted.current.highlight) handlers.current.onHighlight?.(id);
-            if (!handlers.current.onHighlight && id !== painted.current.highlight) {
-              painted.current.highlight = id;
-              u.redraw(false, false);
-            }
-          }),
-      ],
+      setCursor: [(u) => point(u, hover(u, painted.current))],
     };
     const u = new uPlot(options, NO_DATA, element);
     plot.current = u;
-    const stopPicking = onSingleClick(u.over, () => {
-      const id = painted.current.highlight;
-      if (id) handlers.current.onPick?.(id);
-    });
+    const stopPicking = onSingleClick(u.over, () => pick());
     const resize = new ResizeObserver(() => u.setSize({ width: element.clientWidth, height }));
     resize.observe(element);
     return () => {
@@ -190,11 +185,11 @@ function tickText(value: number, axis: ChartAxis): string {
   return axis === "time" || axis === "clock" ? xText(value, axis) : formatCount(value);
 }
 
-function hover(u: uPlot, painted: Painted, show: (tip: Tip | null) => void): void {
+function hover(u: uPlot, painted: Painted): Tip | null {
   const { left, top } = u.cursor;
-  if (left === undefined || top === undefined || left < 0) return show(null);
+  if (left === undefined || top === undefined || left < 0) return null;
   const found = nearestLine(u, painted.lines, left, top, REACH_PX);
-  if (!found) return show(null);
+  if (!found) return null;
   const x = found.x[nearestIndex(found.x, u.posToVal(left, "x"))]!;
   const shown = painted.lines.length <= 6 ? painted.lines : [found];
   const rows = shown.flatMap((line) => {
@@ -204,7 +199,7 @@ function hover(u: uPlot, painted: Painted, show: (tip: Tip | null) => void): voi
   const box = u.over.getBoundingClientRect();
   const host = u.root.parentElement!.getBoundingClientRect();
   const flip = left > box.width * 0.6;
-  show({ left: left + box.left - host.left, top: top + box.top - host.top, flip, x, line: found, rows });
+  return { left: left + box.left - host.left, top: top + box.top - host.top, flip, x, line: found, rows };
 }
 
 function xExtent(lines: readonly Line[]): [number, number] {

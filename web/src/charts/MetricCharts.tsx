@@ -117,10 +117,7 @@ function PlanChart({
   const theme = useTheme();
   const [off, setOff] = useState<ReadonlySet<string>>(new Set());
   const single = trials.length === 1;
-  const lines = useMemo(
-    () => linesOf(plan, series, trials, choice, theme),
-    [plan.title, series, trials, choice.xAxis, theme],
-  );
+  const lines = useMemo(() => linesOf(plan, series, trials, choice, theme), [plan, series, trials, choice, theme]);
   const shown = useMemo(() => lines.filter((line) => !off.has(line.metric)), [lines, off]);
   const keys = [...new Map(lines.map((line) => [line.metric, line])).values()];
   const toggle = (metric: string): void => {

@@ -1,11 +1,11 @@
 /** ECharts with only the parts we draw, behind one component. Imported lazily: first pages do not pay for it. */
 import { HeatmapChart, ParallelChart, ScatterChart } from "echarts/charts";
 import { GridComponent, ParallelComponent, TooltipComponent, VisualMapComponent } from "echarts/components";
-import { init, use, type EChartsCoreOption, type ECharts } from "echarts/core";
+import { init, use as register, type EChartsCoreOption, type ECharts } from "echarts/core";
 import { CanvasRenderer } from "echarts/renderers";
-import { useEffect, useRef, type ReactNode } from "react";
+import { useEffect, useEffectEvent, useRef, type ReactNode } from "react";
 
-use([
+register([
   HeatmapChart,
   ParallelChart,
   ScatterChart,
@@ -26,27 +26,27 @@ interface Props {
 export function EChart({ option, height, label, on }: Props): ReactNode {
   const host = useRef<HTMLDivElement>(null);
   const chart = useRef<ECharts | null>(null);
-  const handlers = useRef(on);
-  handlers.current = on;
+  const answer = useEffectEvent((name: string, event: unknown, instance: ECharts) => on?.[name]?.(event, instance));
+  const names = Object.keys(on ?? {}).join();
   useEffect(() => {
     const instance = init(host.current!);
     chart.current = instance;
-    for (const name of Object.keys(handlers.current ?? {}))
-      instance.on(name, (event: unknown) => handlers.current?.[name]?.(event, instance));
+    for (const name of names.split(",").filter(Boolean))
+      instance.on(name, (event: unknown) => answer(name, event, instance));
     const resize = new ResizeObserver(() => instance.resize());
     resize.observe(host.current!);
     return () => {
       resize.disconnect();
       instance.dispose();
     };
-  }, []);
+  }, [names]);
   useEffect(
     () =>
       chart.current?.setOption(
         { animation: false, textStyle: { fontFamily: "Inter Variable, system-ui, sans-serif" }, ...option },
         { notMerge: true },
       ),
-    [option],
+    [option, names],
   );
   return <div ref={host} role="img" aria-label={label} style={{ height, width: "100%" }} />;
 }

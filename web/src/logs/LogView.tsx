@@ -6,7 +6,7 @@ import { plural } from "../text/format";
 import { Icon } from "../ui/Icon";
 import { Empty, ErrorNote, Loading } from "../ui/parts";
 import { Menu } from "../ui/Menu";
-import { NO_FILTER, textOf, type LogFilter } from "./stream";
+import { NO_FILTER, textOf, type LogFilter, type LogSource } from "./stream";
 import { useLog } from "./useLog";
 
 const LINE_PX = 18;
@@ -20,16 +20,16 @@ const LEVELS = [
 ] as const;
 
 export function LogView({
-  path,
+  source,
   live,
   height = "calc(100vh - 260px)",
 }: {
-  path: string;
+  source: LogSource;
   live: boolean;
   height?: string;
 }): ReactNode {
   const [filter, setFilter] = useState<LogFilter>(NO_FILTER);
-  const { lines, isPending, error, older, loadOlder } = useLog(path, filter, live);
+  const { lines, isPending, error, older, loadOlder } = useLog(source, filter, live);
   const [following, setFollowing] = useState(true);
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -42,7 +42,7 @@ export function LogView({
 
   useEffect(() => {
     if (following && lines.length) virtual.scrollToIndex(lines.length - 1, { align: "end" });
-  }, [following, lines]);
+  }, [following, lines, virtual]);
 
   const onScroll = (): void => {
     const element = scroller.current!;
@@ -110,12 +110,14 @@ async function keepPlace(element: HTMLElement, load: () => Promise<number>): Pro
   if (added) element.scrollTop += added * LINE_PX;
 }
 
-function useRanks(lines: readonly LogEntry[]): number[] {
-  const seen = useRef(new Set<number>());
-  return useMemo(() => {
-    for (const line of lines) if (typeof line.rankId === "number") seen.current.add(line.rankId);
-    return [...seen.current].sort((a, b) => a - b);
-  }, [lines]);
+/** Ranks that were ever seen: a filter must not take away the choice it was made by. */
+function useRanks(lines: readonly LogEntry[]): readonly number[] {
+  const [seen, setSeen] = useState<readonly number[]>([]);
+  const shown = useMemo(() => new Set(lines.flatMap((line) => line.rankId ?? [])), [lines]);
+  if ([...shown].every((rank) => seen.includes(rank))) return seen;
+  const all = [...new Set([...seen, ...shown])].sort((a, b) => a - b);
+  setSeen(all);
+  return all;
 }
 
 function LogLine({ entry, top, find }: { entry: LogEntry; top: number; find: string }): ReactNode {
@@ -167,8 +169,6 @@ function Toolbar({
   ranks: readonly number[];
   onChange: (filter: LogFilter) => void;
 }): ReactNode {
-  const [text, setText] = useState(filter.text);
-  useEffect(() => setText(filter.text), [filter.text]);
   const flip = <T,>(list: readonly T[], item: T): T[] =>
     list.includes(item) ? list.filter((other) => other !== item) : [...list, item];
   return (
@@ -176,7 +176,7 @@ function Toolbar({
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          onChange({ ...filter, text });
+          onChange({ ...filter, text: String(new FormData(event.currentTarget).get("text") ?? "") });
         }}
       >
         <input
@@ -185,9 +185,10 @@ function Toolbar({
           style={{ width: 220 }}
           placeholder="Search, then Enter"
           aria-label="Search in the log"
-          value={text}
+          key={filter.text}
+          name="text"
+          defaultValue={filter.text}
           onChange={(event) => {
-            setText(event.target.value);
             if (!event.target.value) onChange({ ...filter, text: "" });
           }}
         />

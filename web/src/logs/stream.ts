@@ -1,9 +1,9 @@
 /** Lines of a task's log: the newest first, older ones on demand, new ones as they are written. */
-import { refusal, send, type Query } from "../api/http";
-import type { LogEntry } from "../api/types";
+import { addressOf, open, type Address, type QueryOf } from "../api/client";
+import type { LogEntry, LogLevel } from "../api/types";
 
 export interface LogFilter {
-  levels: readonly string[];
+  levels: readonly LogLevel[];
   ranks: readonly number[];
   text: string;
   regex: boolean;
@@ -11,13 +11,22 @@ export interface LogFilter {
   after?: string;
 }
 
+/** Whose log it is. */
+export type LogSource = { trial: number } | { task: string };
+type LogQuery = QueryOf<"/api/v1/trials/{trial_id}/logs"> & QueryOf<"/api/v1/tasks/{task_id}/logs">;
+
+const logOf = (source: LogSource, query: LogQuery): Address =>
+  "trial" in source
+    ? addressOf("/api/v1/trials/{trial_id}/logs", { path: { trial_id: source.trial }, query })
+    : addressOf("/api/v1/tasks/{task_id}/logs", { path: { task_id: source.task }, query });
+
 export const PAGE_LINES = 1000;
 export const NO_FILTER: LogFilter = { levels: [], ranks: [], text: "", regex: false };
 
-function queryOf(filter: LogFilter): Query {
+function queryOf(filter: LogFilter): LogQuery {
   return {
-    levels: filter.levels,
-    rankIds: filter.ranks,
+    levels: [...filter.levels],
+    rankIds: [...filter.ranks],
     searchText: filter.text,
     enableRegex: filter.text ? filter.regex : undefined,
   };
@@ -25,12 +34,12 @@ function queryOf(filter: LogFilter): Query {
 
 /** Newest `PAGE_LINES` before a moment (or of all), in the order of time. */
 export async function fetchBefore(
-  path: string,
+  source: LogSource,
   filter: LogFilter,
   before: string | undefined,
   signal: AbortSignal,
 ): Promise<LogEntry[]> {
-  const query: Query = {
+  const query: LogQuery = {
     ...queryOf(filter),
     limit: PAGE_LINES,
     orderBy: "ORDER_BY_DESC",
@@ -38,20 +47,20 @@ export async function fetchBefore(
     timestampAfter: filter.after,
   };
   const lines: LogEntry[] = [];
-  await readLines(path, query, signal, (batch) => lines.push(...batch));
+  await readLines(source, query, signal, (batch) => lines.push(...batch));
   return lines.reverse();
 }
 
 /** First `PAGE_LINES` from a moment on. */
 export async function fetchAfter(
-  path: string,
+  source: LogSource,
   filter: LogFilter,
   after: string,
   signal: AbortSignal,
 ): Promise<LogEntry[]> {
   const lines: LogEntry[] = [];
   await readLines(
-    path,
+    source,
     { ...queryOf(filter), limit: PAGE_LINES, orderBy: "ORDER_BY_ASC", timestampAfter: after },
     signal,
     (batch) => lines.push(...batch),
@@ -61,28 +70,32 @@ export async function fetchAfter(
 
 /** Calls back with what is new until the task ends or `signal` aborts. */
 export async function follow(
-  path: string,
+  source: LogSource,
   filter: LogFilter,
   after: { id?: string | undefined; time?: string | undefined },
   signal: AbortSignal,
   onLines: (lines: LogEntry[]) => void,
 ): Promise<void> {
   await readLines(
-    path,
-    { ...queryOf(filter), follow: true, afterId: after.id, timestampAfter: after.id ? undefined : after.time },
+    source,
+    {
+      ...queryOf(filter),
+      follow: true,
+      afterId: after.id === undefined ? undefined : Number(after.id),
+      timestampAfter: after.id ? undefined : after.time,
+    },
     signal,
     onLines,
   );
 }
 
 async function readLines(
-  path: string,
-  query: Query,
+  source: LogSource,
+  query: LogQuery,
   signal: AbortSignal,
   onLines: (lines: LogEntry[]) => void,
 ): Promise<void> {
-  const response = await send("GET", path, { query, signal });
-  if (!response.ok) throw await refusal(response);
+  const response = await open(logOf(source, query), signal);
   if (!response.body) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";

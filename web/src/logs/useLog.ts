@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { ApiError } from "../api/http";
 import { useConnection } from "../api/connection";
 import type { LogEntry } from "../api/types";
-import { fetchAfter, fetchBefore, follow, joinLines, PAGE_LINES, type LogFilter } from "./stream";
+import { fetchAfter, fetchBefore, follow, joinLines, PAGE_LINES, type LogFilter, type LogSource } from "./stream";
 
 const FRAME_MS = 100;
 const RETRY_MS = 1500;
@@ -16,7 +16,7 @@ interface Log {
   loadOlder: () => Promise<number>;
 }
 
-export function useLog(path: string, filter: LogFilter, live: boolean): Log {
+export function useLog(source: LogSource, filter: LogFilter, live: boolean): Log {
   const [lines, setLines] = useState<readonly LogEntry[]>([]);
   const [isPending, setPending] = useState(true);
   const [error, setError] = useState<unknown>(null);
@@ -34,25 +34,25 @@ export function useLog(path: string, filter: LogFilter, live: boolean): Log {
   useEffect(() => {
     if (connection !== "up") return;
     const stop = new AbortController();
-    const question = JSON.stringify([path, filter]);
+    const question = JSON.stringify([source, filter]);
     const isSame = shown.current === question;
-    if (!isSame) {
-      setPending(true);
-      put([]);
-    }
-    setError(null);
     const run = async (): Promise<void> => {
+      if (!isSame) {
+        setPending(true);
+        put([]);
+      }
+      setError(null);
       const known = latest.current.at(-1)?.timestamp;
       if (!isSame || !known) {
         const first = filter.after
-          ? await fetchAfter(path, filter, filter.after, stop.signal)
-          : await fetchBefore(path, filter, undefined, stop.signal);
+          ? await fetchAfter(source, filter, filter.after, stop.signal)
+          : await fetchBefore(source, filter, undefined, stop.signal);
         put(joinLines([], first));
         setOlder(first.length >= PAGE_LINES && !filter.after);
         shown.current = question;
       }
       setPending(false);
-      if (live || isSame) await followOn(path, filter, latest, put, stop.signal, live);
+      if (live || isSame) await followOn(source, filter, latest, put, stop.signal, live);
     };
     run().catch((problem: unknown) => {
       if (stop.signal.aborted) return;
@@ -60,14 +60,14 @@ export function useLog(path: string, filter: LogFilter, live: boolean): Log {
       setError(problem);
     });
     return () => stop.abort();
-  }, [path, filter, live, connection, put]);
+  }, [source, filter, live, connection, put]);
 
   const loadOlder = useCallback(async (): Promise<number> => {
     const first = latest.current[0];
     if (loading.current || !first) return 0;
     loading.current = true;
     try {
-      const before = await fetchBefore(path, filter, first.timestamp, new AbortController().signal);
+      const before = await fetchBefore(source, filter, first.timestamp, new AbortController().signal);
       const joined = joinLines(latest.current, before);
       const added = joined.length - latest.current.length;
       if (before.length < PAGE_LINES || !added) setOlder(false);
@@ -76,14 +76,14 @@ export function useLog(path: string, filter: LogFilter, live: boolean): Log {
     } finally {
       loading.current = false;
     }
-  }, [path, filter, put]);
+  }, [source, filter, put]);
 
   return { lines, isPending, error, older, loadOlder };
 }
 
 /** Lines arrive one by one; the page redraws at most every `FRAME_MS`. A stream that breaks is taken up again. */
 async function followOn(
-  path: string,
+  source: LogSource,
   filter: LogFilter,
   latest: { current: readonly LogEntry[] },
   put: (lines: readonly LogEntry[]) => void,
@@ -103,7 +103,7 @@ async function followOn(
   };
   for (;;) {
     try {
-      await follow(path, filter, { id: latest.current.at(-1)?.id, time: filter.after }, signal, take);
+      await follow(source, filter, { id: latest.current.at(-1)?.id, time: filter.after }, signal, take);
       return;
     } catch (error) {
       if (signal.aborted || !live || error instanceof ApiError) throw error;

@@ -1,10 +1,11 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
-import { patch, post } from "../api/http";
+import { api } from "../api/client";
 import { meQuery, tokensQuery, usersQuery } from "../api/queries";
 import { hashPassword } from "../api/session";
 import { formatTime } from "../text/format";
 import { useFeedback } from "../ui/Feedback";
+import { useSubmit } from "../ui/useSubmit";
 import { Ago, Empty, ErrorNote, Loading, PageHead, Panel } from "../ui/parts";
 
 export default function AccountPage(): ReactNode {
@@ -25,25 +26,22 @@ export default function AccountPage(): ReactNode {
 
 function Password({ userId }: { userId: number | undefined }): ReactNode {
   const [password, setPassword] = useState("");
-  const [error, setError] = useState<unknown>(null);
   const { say } = useFeedback();
-  const save = async (): Promise<void> => {
-    try {
-      await patch(`/api/v1/users/${userId}`, { password: hashPassword(password), isHashed: true });
-      setPassword("");
-      setError(null);
-      say("Password changed");
-    } catch (problem) {
-      setError(problem);
-    }
-  };
+  const { submit, isBusy, error } = useSubmit(async (user: number) => {
+    await api.patch("/api/v1/users/{user_id}", {
+      path: { user_id: user },
+      body: { password: await hashPassword(password), isHashed: true },
+    });
+    setPassword("");
+    say("Password changed");
+  });
   return (
     <Panel title="Password">
       <form
         className="stack tight"
         onSubmit={(event) => {
           event.preventDefault();
-          void save();
+          if (userId) submit(userId);
         }}
       >
         <label className="field">
@@ -58,7 +56,7 @@ function Password({ userId }: { userId: number | undefined }): ReactNode {
         </label>
         <ErrorNote error={error} />
         <div>
-          <button className="btn" disabled={!password || !userId}>
+          <button className="btn" disabled={!password || !userId || isBusy}>
             Change password
           </button>
         </div>
@@ -72,24 +70,18 @@ function NewToken({ userId }: { userId: number | undefined }): ReactNode {
   const [description, setDescription] = useState("");
   const [hours, setHours] = useState("720h");
   const [token, setToken] = useState("");
-  const [error, setError] = useState<unknown>(null);
-  const create = async (): Promise<void> => {
-    try {
-      const answer = await post<{ token: string }>("/api/v1/tokens", { userId, description, lifespan: hours });
-      setToken(answer.token);
-      setError(null);
-      await client.invalidateQueries({ queryKey: ["tokens"] });
-    } catch (problem) {
-      setError(problem);
-    }
-  };
+  const { submit, isBusy, error } = useSubmit(async (user: number) => {
+    const answer = await api.post("/api/v1/tokens", { body: { userId: user, description, lifespan: hours } });
+    setToken(answer.token);
+    await client.invalidateQueries({ queryKey: ["tokens"] });
+  });
   return (
     <Panel title="New access token">
       <form
         className="stack tight"
         onSubmit={(event) => {
           event.preventDefault();
-          void create();
+          if (userId) submit(userId);
         }}
       >
         <label className="field">
@@ -115,7 +107,7 @@ function NewToken({ userId }: { userId: number | undefined }): ReactNode {
           </div>
         )}
         <div>
-          <button className="btn" disabled={!userId}>
+          <button className="btn" disabled={!userId || isBusy}>
             Create token
           </button>
         </div>
@@ -137,7 +129,7 @@ function Tokens(): ReactNode {
       danger: true,
       done: "Token revoked",
       run: async () => {
-        await patch(`/api/v1/tokens/${id}`, { tokenId: id, setRevoked: true });
+        await api.patch("/api/v1/tokens/{token_id}", { path: { token_id: id }, body: { setRevoked: true } });
         await client.invalidateQueries({ queryKey: ["tokens"] });
       },
     });

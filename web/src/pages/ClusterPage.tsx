@@ -2,11 +2,12 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { Link } from "react-router";
 import { useLive } from "../api/events";
-import { get, post } from "../api/http";
-import { agentsQuery, allocationsQuery, infoQuery, poolsQuery } from "../api/queries";
-import type { Agent, AllocationSummary, Slot, Usage } from "../api/types";
+import { api } from "../api/client";
+import { agentsQuery, allocationsQuery, infoQuery, poolsQuery, usageQuery } from "../api/queries";
+import type { Agent, AllocationSummary, Slot } from "../api/types";
 import { formatDuration } from "../text/format";
 import { useFeedback } from "../ui/Feedback";
+import { useNow } from "../ui/useNow";
 import { Ago, Bar, Empty, ErrorNote, Facts, Loading, PageHead, Panel } from "../ui/parts";
 
 export default function ClusterPage(): ReactNode {
@@ -76,7 +77,9 @@ function Node({ agent, tasks }: { agent: Agent; tasks: readonly AllocationSummar
           : "What runs there may finish; nothing new is placed on it.",
       action: verb === "enable" ? "Enable" : "Drain",
       run: async () => {
-        await post(`/api/v1/agents/${agent.id}/${verb}`, verb === "disable" ? { drain: true } : {});
+        const path = { agent_id: agent.id };
+        if (verb === "enable") await api.post("/api/v1/agents/{agent_id}/enable", { path });
+        else await api.post("/api/v1/agents/{agent_id}/disable", { path, body: { drain: true } });
         await client.invalidateQueries({ queryKey: ["cluster"] });
       },
     });
@@ -102,7 +105,7 @@ function Node({ agent, tasks }: { agent: Agent; tasks: readonly AllocationSummar
             ["Device", brands.join(", ") || slots[0]?.device?.type?.replace("TYPE_", "") || "–"],
             ["Address", (agent.addresses ?? []).join(", ") || "–"],
             ["Pool", (agent.resourcePools ?? []).join(", ")],
-            ["Joined", <Ago when={agent.registeredTime} />],
+            ["Joined", <Ago key="j" when={agent.registeredTime} />],
           ]}
         />
         <div className="slots" role="list" aria-label="Slots">
@@ -179,22 +182,16 @@ function TaskLink({ task }: { task: AllocationSummary }): ReactNode {
   );
 }
 
+const DAY_MS = 86_400_000;
+
 /** Slot time per day. */
 function History(): ReactNode {
   const [days, setDays] = useState(14);
-  const end = new Date();
-  const start = new Date(end.getTime() - (days - 1) * 86_400_000);
+  const now = useNow(DAY_MS / 24);
+  const end = new Date(now);
+  const start = new Date(now - (days - 1) * DAY_MS);
   const day = (date: Date): string => date.toISOString().slice(0, 10);
-  const usage = useQuery({
-    queryKey: ["usage", days, day(end)],
-    retry: false,
-    queryFn: ({ signal }) =>
-      get<{ resourceEntries: Usage[] }>(
-        "/api/v1/resources/allocation/aggregated",
-        { startDate: day(start), endDate: day(end), period: "RESOURCE_ALLOCATION_AGGREGATION_PERIOD_DAILY" },
-        signal,
-      ).then((answer) => answer.resourceEntries),
-  });
+  const usage = useQuery(usageQuery(day(start), day(end)));
   if (usage.error) return null;
   const most = Math.max(1, ...(usage.data ?? []).map((entry) => entry.seconds));
   return (

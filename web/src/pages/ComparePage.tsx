@@ -1,5 +1,5 @@
 /** Any set of trials side by side: curves overlaid, and a table that begins with what differs. */
-import { useQueries } from "@tanstack/react-query";
+import { useQueries, type UseQueryResult } from "@tanstack/react-query";
 import { useMemo, useState, type ReactNode } from "react";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import { useLive } from "../api/events";
@@ -14,6 +14,15 @@ import { flatten, formatNumber, formatValue } from "../text/format";
 import { isLive } from "../text/state";
 import { Empty, ErrorNote, Loading, PageHead, Panel, StateBadge } from "../ui/parts";
 
+/** Answers to several questions as one. */
+function all<T>(answers: readonly UseQueryResult<T>[]): { data: T[]; isPending: boolean; error: unknown } {
+  return {
+    data: answers.flatMap((answer) => (answer.data === undefined ? [] : [answer.data])),
+    isPending: answers.some((answer) => answer.isPending),
+    error: answers.find((answer) => answer.error)?.error ?? null,
+  };
+}
+
 const numbers = (text: string | null): number[] => (text ?? "").split(",").map(Number).filter(Boolean);
 
 export default function ComparePage(): ReactNode {
@@ -22,17 +31,13 @@ export default function ComparePage(): ReactNode {
   const theme = useTheme();
   const [lit, setLit] = useState<string | null>(null);
   const asked = numbers(params.get("experiments"));
-  const experiments = useQueries({ queries: asked.map((id) => experimentQuery(id)) });
-  const ofExperiments = experiments.flatMap((query) => bestTrialOf(query.data));
+  const experiments = useQueries({ queries: asked.map((id) => experimentQuery(id)), combine: all });
   const ids = useMemo(
-    () => [...new Set([...numbers(params.get("trials")), ...ofExperiments])],
-    [params, ofExperiments.join()],
+    () => [...new Set([...numbers(params.get("trials")), ...experiments.data.flatMap(bestTrialOf)])],
+    [params, experiments.data],
   );
-  const answers = useQueries({ queries: ids.map((id) => trialQuery(id)) });
-  const trials = useMemo(
-    () => answers.flatMap((answer) => (answer.data ? [answer.data] : [])),
-    [answers.map((answer) => answer.dataUpdatedAt).join()],
-  );
+  const answers = useQueries({ queries: ids.map((id) => trialQuery(id)), combine: all });
+  const trials = answers.data;
   useLive(
     ids.map((id) => `trial/${id}`),
     ids.map((id) => ["trial", id]),
@@ -51,8 +56,8 @@ export default function ComparePage(): ReactNode {
     () => trials.map((trial, index) => ({ id: trial.id, label: `trial ${trial.id}`, color: colorAt(index, theme) })),
     [trials, theme],
   );
-  const error = [...experiments, ...answers].find((query) => query.error)?.error;
-  const isPending = [...experiments, ...answers].some((query) => query.isPending);
+  const error = experiments.error ?? answers.error;
+  const isPending = experiments.isPending || answers.isPending;
   if (!ids.length && !isPending)
     return (
       <>
@@ -97,8 +102,7 @@ export default function ComparePage(): ReactNode {
 }
 
 /** An experiment stands for its best trial; before the first validation, for its first. */
-function bestTrialOf(experiment: Experiment | undefined): number[] {
-  if (!experiment) return [];
+function bestTrialOf(experiment: Experiment): number[] {
   const id = experiment.bestTrialId ?? experiment.trialIds?.[0];
   return id ? [id] : [];
 }

@@ -3,14 +3,14 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { useLive } from "../api/events";
-import { agentsQuery, experimentsQuery, jobsQuery, poolsQuery } from "../api/queries";
+import { agentsQuery, experimentsQuery, jobsQuery, poolsQuery, type ExperimentState } from "../api/queries";
 import type { Experiment } from "../api/types";
 import { formatNumber, plural } from "../text/format";
 import { Icon } from "../ui/Icon";
 import { Ago, Bar, Empty, ErrorNote, Loading, PageHead, Panel, StateBadge } from "../ui/parts";
 import { FirstExperiment } from "./FirstExperiment";
 
-const RUNNING = [
+const RUNNING: ExperimentState[] = [
   "STATE_ACTIVE",
   "STATE_STOPPING_COMPLETED",
   "STATE_STOPPING_CANCELED",

@@ -1,9 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { projectsQuery, workspacesQuery } from "../api/queries";
-import { Dialog } from "../ui/Dialog";
 import { useFeedback } from "../ui/Feedback";
-import { ErrorNote } from "../ui/parts";
+import { FormDialog } from "../ui/FormDialog";
 import { moveExperiment } from "./actions";
 
 export function MoveDialog({
@@ -20,34 +19,21 @@ export function MoveDialog({
   const chosen = workspace || workspaces[0]?.id || 0;
   const projects = useQuery({ ...projectsQuery(chosen), enabled: chosen > 0 }).data ?? [];
   const [project, setProject] = useState(0);
-  const [error, setError] = useState<unknown>(null);
   const { say } = useFeedback();
   const target = projects.find((candidate) => candidate.id === project) ?? projects[0];
   const move = async (): Promise<void> => {
     if (!target) return;
-    try {
-      await Promise.all(ids.map((id) => moveExperiment(id, target.id)));
-      say(`Moved to ${target.name}`);
-      onDone();
-      onClose();
-    } catch (problem) {
-      setError(problem);
-    }
+    await Promise.all(ids.map((id) => moveExperiment(id, target.id)));
+    say(`Moved to ${target.name}`);
+    onDone();
   };
   return (
-    <Dialog
+    <FormDialog
       title={ids.length === 1 ? `Move experiment ${ids[0]}` : `Move ${ids.length} experiments`}
+      action="Move"
+      isReady={!!target}
+      run={move}
       onClose={onClose}
-      footer={
-        <>
-          <button className="btn" onClick={onClose}>
-            Close
-          </button>
-          <button className="btn primary" disabled={!target} onClick={() => void move()}>
-            Move
-          </button>
-        </>
-      }
     >
       <label className="field">
         <span className="label">Workspace</span>
@@ -72,7 +58,6 @@ export function MoveDialog({
       {chosen > 0 && !projects.length && (
         <p className="muted">This workspace has no project yet. Add one on its page first.</p>
       )}
-      <ErrorNote error={error} />
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -1,59 +1,38 @@
 import { useState, type ReactNode } from "react";
-import { Dialog } from "../ui/Dialog";
-import { ErrorNote } from "../ui/parts";
+import { FormDialog } from "../ui/FormDialog";
 
 interface Props {
   title: string;
   action: string;
   describe?: boolean;
+  /** What is there already, when it is renamed. */
+  name?: string;
+  description?: string;
   onClose: () => void;
   onSave: (value: { name: string; description: string }) => Promise<unknown>;
 }
 
-export function NameDialog({ title, action, describe, onClose, onSave }: Props): ReactNode {
-  const [name, setName] = useState("");
-  const [description, setDescription] = useState("");
-  const [error, setError] = useState<unknown>(null);
-  const save = async (): Promise<void> => {
-    try {
-      await onSave({ name: name.trim(), description });
-      onClose();
-    } catch (problem) {
-      setError(problem);
-    }
-  };
+export function NameDialog(props: Props): ReactNode {
+  const [name, setName] = useState(props.name ?? "");
+  const [description, setDescription] = useState(props.description ?? "");
   return (
-    <Dialog
-      title={title}
-      onClose={onClose}
-      footer={
-        <>
-          <button className="btn" onClick={onClose}>
-            Close
-          </button>
-          <button className="btn primary" disabled={!name.trim()} onClick={() => void save()}>
-            {action}
-          </button>
-        </>
-      }
+    <FormDialog
+      title={props.title}
+      action={props.action}
+      isReady={!!name.trim()}
+      run={() => props.onSave({ name: name.trim(), description })}
+      onClose={props.onClose}
     >
       <label className="field">
         <span className="label">Name</span>
-        <input
-          className="input"
-          autoFocus
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          onKeyDown={(event) => event.key === "Enter" && name.trim() && void save()}
-        />
+        <input className="input" autoFocus value={name} onChange={(event) => setName(event.target.value)} />
       </label>
-      {describe && (
+      {props.describe && (
         <label className="field">
           <span className="label">Description</span>
           <input className="input" value={description} onChange={(event) => setDescription(event.target.value)} />
         </label>
       )}
-      <ErrorNote error={error} />
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -2,13 +2,15 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState, type DragEvent, type ReactNode } from "react";
 import { Link } from "react-router";
 import { useLive } from "../api/events";
-import { post } from "../api/http";
+import { api, type Request } from "../api/client";
 import { jobsQuery, poolsQuery } from "../api/queries";
 import type { Job } from "../api/types";
-import { Dialog } from "../ui/Dialog";
 import { useFeedback } from "../ui/Feedback";
+import { FormDialog } from "../ui/FormDialog";
 import { Icon } from "../ui/Icon";
 import { Ago, Bar, Empty, ErrorNote, Loading, PageHead, Panel, StateBadge } from "../ui/parts";
+
+type Change = NonNullable<Request<"post", "/api/v1/job-queues">["body"]["updates"]>[number];
 
 export default function QueuePage(): ReactNode {
   useLive(["queue", "experiments"], [["queue"], ["cluster"]], 400);
@@ -57,19 +59,15 @@ function Jobs({ jobs }: { jobs: readonly Job[] }): ReactNode {
   const [over, setOver] = useState<string | null>(null);
   const [edited, setEdited] = useState<Job | null>(null);
   const ids = useMemo(() => jobs.map((job) => job.jobId), [jobs]);
-  const update = async (change: object): Promise<void> => {
-    try {
-      await post("/api/v1/job-queues", { updates: [change] });
-      say("The queue was changed");
-      await client.invalidateQueries({ queryKey: ["queue"] });
-    } catch (error) {
-      complain(error);
-    }
+  const update = async (...updates: Change[]): Promise<void> => {
+    await api.post("/api/v1/job-queues", { body: { updates } });
+    say("The queue was changed");
+    await client.invalidateQueries({ queryKey: ["queue"] });
   };
   const place = (jobId: string, targetId: string): void => {
     const [from, to] = [ids.indexOf(jobId), ids.indexOf(targetId)];
     if (from === to || from < 0 || to < 0) return;
-    void update(from > to ? { jobId, aheadOf: targetId } : { jobId, behindOf: targetId });
+    void update(from > to ? { jobId, aheadOf: targetId } : { jobId, behindOf: targetId }).catch(complain);
   };
   const drop = (event: DragEvent, target: string): void => {
     event.preventDefault();
@@ -181,30 +179,18 @@ function JobDialog({
 }: {
   job: Job;
   onClose: () => void;
-  onSave: (change: object) => Promise<void>;
+  onSave: (...changes: Change[]) => Promise<void>;
 }): ReactNode {
   const [priority, setPriority] = useState(String(job.priority ?? ""));
   const [weight, setWeight] = useState(String(job.weight ?? ""));
   const save = async (): Promise<void> => {
-    if (priority && Number(priority) !== job.priority) await onSave({ jobId: job.jobId, priority: Number(priority) });
-    if (weight && Number(weight) !== job.weight) await onSave({ jobId: job.jobId, weight: Number(weight) });
-    onClose();
+    const changes: Change[] = [];
+    if (priority && Number(priority) !== job.priority) changes.push({ jobId: job.jobId, priority: Number(priority) });
+    if (weight && Number(weight) !== job.weight) changes.push({ jobId: job.jobId, weight: Number(weight) });
+    if (changes.length) await onSave(...changes);
   };
   return (
-    <Dialog
-      title={job.name}
-      onClose={onClose}
-      footer={
-        <>
-          <button className="btn" onClick={onClose}>
-            Close
-          </button>
-          <button className="btn primary" onClick={() => void save()}>
-            Save
-          </button>
-        </>
-      }
-    >
+    <FormDialog title={job.name} action="Save" run={save} onClose={onClose}>
       <label className="field">
         <span className="label">Priority, 1 goes first, 99 last</span>
         <input
@@ -227,6 +213,6 @@ function JobDialog({
           onChange={(event) => setWeight(event.target.value)}
         />
       </label>
-    </Dialog>
+    </FormDialog>
   );
 }

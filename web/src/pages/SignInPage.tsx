@@ -1,40 +1,33 @@
 import { useState, type FormEvent, type ReactNode } from "react";
 import { useNavigate, useSearchParams } from "react-router";
-import { post } from "../api/http";
+import { api } from "../api/client";
 import { hashPassword, session } from "../api/session";
 import { Brand } from "../Shell";
+import { useSubmit } from "../ui/useSubmit";
 import { ErrorNote } from "../ui/parts";
 
 export function SignInPage(): ReactNode {
   const [username, setUsername] = useState("");
   const [password, setPassword] = useState("");
-  const [error, setError] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
   const [params] = useSearchParams();
   const navigate = useNavigate();
 
-  const submit = async (event: FormEvent): Promise<void> => {
+  const { submit, isBusy, error } = useSubmit(async () => {
+    await api.post("/api/v1/auth/login", {
+      body: { username, password: await hashPassword(password), isHashed: true },
+    });
+    const next = params.get("next") ?? "/";
+    session.begin();
+    void navigate(next.startsWith("/") && !next.startsWith("//") ? next : "/", { replace: true });
+  });
+  const onSubmit = (event: FormEvent): void => {
     event.preventDefault();
-    setBusy(true);
-    setError(null);
-    try {
-      await post("/api/v1/auth/login", {
-        username,
-        password: hashPassword(password),
-        isHashed: true,
-      });
-      const next = params.get("next") ?? "/";
-      session.begin();
-      void navigate(next.startsWith("/") && !next.startsWith("//") ? next : "/", { replace: true });
-    } catch (problem) {
-      setError(problem);
-      setBusy(false);
-    }
+    submit();
   };
 
   return (
     <div className="signin">
-      <form className="panel stack" style={{ padding: "var(--s5)" }} onSubmit={(event) => void submit(event)}>
+      <form className="panel stack" style={{ padding: "var(--s5)" }} onSubmit={onSubmit}>
         <div className="row">
           <Brand size={28} />
           <h1>Sign in to Resolute</h1>
@@ -63,7 +56,7 @@ export function SignInPage(): ReactNode {
           />
         </label>
         <ErrorNote error={error} />
-        <button className="btn primary" style={{ height: 32 }} disabled={busy}>
+        <button className="btn primary" style={{ height: 32 }} disabled={isBusy}>
           Sign in
         </button>
         <p className="faint">

@@ -1,6 +1,5 @@
 import { useState, type ReactNode } from "react";
-import { Dialog } from "../ui/Dialog";
-import { ErrorNote } from "../ui/parts";
+import { FormDialog } from "../ui/FormDialog";
 
 interface Props {
   title: string;
@@ -11,48 +10,17 @@ interface Props {
 
 export function TagDialog({ title, labels, onClose, onSave }: Props): ReactNode {
   const [text, setText] = useState(labels.join(", "));
-  const [error, setError] = useState<unknown>(null);
-  const save = async (): Promise<void> => {
-    try {
-      await onSave([
-        ...new Set(
-          text
-            .split(",")
-            .map((label) => label.trim())
-            .filter(Boolean),
-        ),
-      ]);
-      onClose();
-    } catch (problem) {
-      setError(problem);
-    }
-  };
   return (
-    <Dialog
-      title={title}
-      onClose={onClose}
-      footer={
-        <>
-          <button className="btn" onClick={onClose}>
-            Close
-          </button>
-          <button className="btn primary" onClick={() => void save()}>
-            Save tags
-          </button>
-        </>
-      }
-    >
+    <FormDialog title={title} action="Save tags" run={() => onSave(tagsIn(text))} onClose={onClose}>
       <label className="field">
         <span className="label">Tags, separated by commas</span>
-        <input
-          className="input"
-          autoFocus
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          onKeyDown={(event) => event.key === "Enter" && void save()}
-        />
+        <input className="input" autoFocus value={text} onChange={(event) => setText(event.target.value)} />
       </label>
-      <ErrorNote error={error} />
-    </Dialog>
+    </FormDialog>
   );
+}
+
+function tagsIn(text: string): string[] {
+  const parts = text.split(",").map((label) => label.trim());
+  return [...new Set(parts.filter(Boolean))];
 }

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { useMemo, type ReactNode } from "react";
 import { useParams } from "react-router";
 import { taskQuery } from "../api/queries";
 import { LogView } from "../logs/LogView";
@@ -8,6 +8,7 @@ import { ErrorNote, Loading, PageHead, StateBadge } from "../ui/parts";
 /** One task that is not a trial: whether it is ready, a way in, and its log. */
 export default function TaskPage(): ReactNode {
   const id = useParams()["id"] ?? "";
+  const source = useMemo(() => ({ task: id }), [id]);
   const { data: task, error, isPending } = useQuery({ ...taskQuery(id), refetchInterval: 1500 });
   if (isPending) return <Loading />;
   if (!task) return <ErrorNote error={error} />;
@@ -46,7 +47,7 @@ export default function TaskPage(): ReactNode {
       >
         <span className="muted mono">{id}</span>
       </PageHead>
-      <LogView path={`/api/v1/tasks/${id}/logs`} live={!task.endTime} height="calc(100vh - 180px)" />
+      <LogView source={source} live={!task.endTime} height="calc(100vh - 180px)" />
     </>
   );
 }

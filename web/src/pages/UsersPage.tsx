@@ -1,13 +1,17 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
-import { patch, post } from "../api/http";
+import { api, type Request } from "../api/client";
 import { meQuery, usersQuery } from "../api/queries";
 import { hashPassword } from "../api/session";
 import type { User } from "../api/types";
-import { Dialog } from "../ui/Dialog";
 import { useFeedback } from "../ui/Feedback";
+import { FormDialog } from "../ui/FormDialog";
 import { Icon } from "../ui/Icon";
 import { Ago, ErrorNote, Loading, PageHead, Panel } from "../ui/parts";
+
+type Change = Request<"patch", "/api/v1/users/{user_id}">["body"];
+const patchUser = (user: User, body: Change): Promise<unknown> =>
+  api.patch("/api/v1/users/{user_id}", { path: { user_id: user.id }, body });
 
 export default function UsersPage(): ReactNode {
   const client = useQueryClient();
@@ -16,24 +20,14 @@ export default function UsersPage(): ReactNode {
   const { complain, ask } = useFeedback();
   const [dialog, setDialog] = useState<User | "new" | null>(null);
   const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: ["users"] });
-  const change = async (user: User, body: object): Promise<void> => {
-    try {
-      await patch(`/api/v1/users/${user.id}`, body);
-      await refresh();
-    } catch (error) {
-      complain(error);
-    }
-  };
+  const change = (user: User, body: Change): Promise<void> => patchUser(user, body).then(refresh).catch(complain);
   const deactivate = (user: User): void =>
     ask({
       title: `Deactivate ${user.username}?`,
       text: "They can no longer sign in. Their experiments stay.",
       action: "Deactivate",
       danger: true,
-      run: async () => {
-        await patch(`/api/v1/users/${user.id}`, { active: false });
-        await refresh();
-      },
+      run: () => patchUser(user, { active: false }).then(refresh),
     });
   return (
     <>
@@ -126,32 +120,19 @@ function UserDialog({
   const [username, setUsername] = useState(user?.username ?? "");
   const [password, setPassword] = useState("");
   const [admin, setAdmin] = useState(false);
-  const [error, setError] = useState<unknown>(null);
   const save = async (): Promise<void> => {
-    try {
-      const secret = { password: hashPassword(password), isHashed: true };
-      if (user) await patch(`/api/v1/users/${user.id}`, secret);
-      else await post("/api/v1/users", { user: { username, admin, active: true }, ...secret });
-      await onDone();
-      onClose();
-    } catch (problem) {
-      setError(problem);
-    }
+    const secret = { password: await hashPassword(password), isHashed: true };
+    if (user) await patchUser(user, secret);
+    else await api.post("/api/v1/users", { body: { user: { username, admin, active: true }, ...secret } });
+    await onDone();
   };
   return (
-    <Dialog
+    <FormDialog
       title={user ? `New password for ${user.username}` : "New user"}
+      action={user ? "Set password" : "Create"}
+      isReady={!!username.trim()}
+      run={save}
       onClose={onClose}
-      footer={
-        <>
-          <button className="btn" onClick={onClose}>
-            Close
-          </button>
-          <button className="btn primary" disabled={!username.trim()} onClick={() => void save()}>
-            {user ? "Set password" : "Create"}
-          </button>
-        </>
-      }
     >
       {!user && (
         <label className="field">
@@ -175,7 +156,6 @@ function UserDialog({
           May manage users and the cluster
         </label>
       )}
-      <ErrorNote error={error} />
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { Link, useParams } from "react-router";
-import { post } from "../api/http";
+import { api } from "../api/client";
 import { projectsQuery, workspacesQuery } from "../api/queries";
 import { plural } from "../text/format";
 import { Icon } from "../ui/Icon";
@@ -15,7 +15,10 @@ export default function WorkspacePage(): ReactNode {
   const projects = useQuery(projectsQuery(id));
   const [adding, setAdding] = useState(false);
   const add = async ({ name, description }: { name: string; description: string }): Promise<void> => {
-    await post(`/api/v1/workspaces/${id}/projects`, { name, description, workspaceId: id });
+    await api.post("/api/v1/workspaces/{workspace_id}/projects", {
+      path: { workspace_id: id },
+      body: { name, description },
+    });
     await client.invalidateQueries({ queryKey: ["projects", id] });
   };
   return (

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { Link } from "react-router";
-import { post } from "../api/http";
+import { api } from "../api/client";
 import { workspacesQuery } from "../api/queries";
 import { plural } from "../text/format";
 import { Icon } from "../ui/Icon";
@@ -13,7 +13,7 @@ export default function WorkspacesPage(): ReactNode {
   const workspaces = useQuery(workspacesQuery);
   const [adding, setAdding] = useState(false);
   const add = async ({ name }: { name: string }): Promise<void> => {
-    await post("/api/v1/workspaces", { name });
+    await api.post("/api/v1/workspaces", { body: { name } });
     await client.invalidateQueries({ queryKey: ["workspaces"] });
   };
   return (

@@ -1,5 +1,5 @@
 /** What can be done to an experiment, when it is possible, and what it means. */
-import { patch, post, remove } from "../api/http";
+import { api, type Request } from "../api/client";
 import type { Experiment } from "../api/types";
 import { isEnded, isPaused, isStopping } from "../text/state";
 
@@ -53,15 +53,21 @@ export const VERBS: Record<Verb, Action> = {
   },
 };
 
-export const actOn = (id: number, verb: Verb): Promise<unknown> => post(`/api/v1/experiments/${id}/${verb}`);
-export const deleteExperiment = (id: number): Promise<unknown> => remove(`/api/v1/experiments/${id}`);
-export const setLabels = (id: number, labels: readonly string[]): Promise<unknown> =>
-  patch(`/api/v1/experiments/${id}`, { id, labels });
-export const patchExperiment = (
-  id: number,
-  change: { name?: string; description?: string; notes?: string; labels?: string[] },
-): Promise<unknown> => patch(`/api/v1/experiments/${id}`, { id, ...change });
+export const actOn = (id: number, verb: Verb): Promise<unknown> =>
+  api.post(`/api/v1/experiments/{experiment_id}/${verb}`, { path: { experiment_id: id } });
+export const deleteExperiment = (id: number): Promise<unknown> =>
+  api.delete("/api/v1/experiments/{experiment_id}", { path: { experiment_id: id } });
+
+type Change = Pick<
+  Request<"patch", "/api/v1/experiments/{experiment_id}">["body"],
+  "name" | "description" | "notes" | "labels"
+>;
+export const patchExperiment = (id: number, change: Change): Promise<unknown> =>
+  api.patch("/api/v1/experiments/{experiment_id}", { path: { experiment_id: id }, body: change });
 export const moveExperiment = (id: number, projectId: number): Promise<unknown> =>
-  post(`/api/v1/experiments/${id}/move`, { experimentId: id, destinationProjectId: projectId });
+  api.post("/api/v1/experiments/{experiment_id}/move", {
+    path: { experiment_id: id },
+    body: { destinationProjectId: projectId },
+  });
 export const continueExperiment = (id: number, overrideConfig: string): Promise<unknown> =>
-  post("/api/v1/experiments/continue", { id, overrideConfig });
+  api.post("/api/v1/experiments/continue", { body: { id, overrideConfig } });

@@ -12,10 +12,12 @@ type Style = Omit<Span, "text">;
 
 const NAMES = ["faint", "bad", "good", "warn", "accent", "note", "accent", "text"];
 const CONTROL =
+  // oxlint-disable-next-line no-control-regex -- terminals are told colours by control characters
   /\u001b\[([0-9;:]*)([A-Za-z])|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[()][0-9A-B]|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f]/g;
 
 export function parseAnsi(line: string): Span[] {
   const text = afterCarriageReturn(line);
+  // oxlint-disable-next-line no-control-regex -- as above
   if (!/[\u0000-\u001f\u007f]/.test(text)) return [{ text }];
   const spans: Span[] = [];
   let style: Style = {};

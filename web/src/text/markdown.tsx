@@ -1,95 +1,88 @@
-/** Notes in markdown as React elements: headings, lists, quotes, code, tables, links. Never as raw HTML. */
-import type { ReactNode } from "react";
+/**
+ * Notes in markdown: marked reads them, React draws them. Never as raw HTML, and nothing is fetched from elsewhere.
+ */
+import { lexer, type MarkedToken, type Token, type Tokens } from "marked";
+import { createElement, type ReactNode } from "react";
 
 export function Markdown({ text }: { text: string }): ReactNode {
-  return <div className="prose">{blocks(text.split("\n"))}</div>;
+  return <div className="prose">{drawn(lexer(text))}</div>;
 }
 
-function blocks(lines: string[]): ReactNode[] {
-  const out: ReactNode[] = [];
-  let at = 0;
-  const take = (test: (line: string) => boolean): string[] => {
-    const from = at;
-    while (at < lines.length && test(lines[at]!)) at++;
-    return lines.slice(from, at);
-  };
-  while (at < lines.length) {
-    const line = lines[at]!;
-    const key = at;
-    const heading = /^(#{1,4})\s+(.*)$/.exec(line);
-    if (!line.trim()) at++;
-    else if (line.startsWith("```")) {
-      at++;
-      const body = take((next) => !next.startsWith("```"));
-      at++;
-      out.push(
-        <pre key={key}>
-          <code>{body.join("\n")}</code>
-        </pre>,
+const drawn = (tokens: readonly Token[] | undefined): ReactNode[] =>
+  (tokens ?? []).map((token, key) => <Piece key={key} token={token as MarkedToken} />);
+
+function Piece({ token }: { token: MarkedToken }): ReactNode {
+  switch (token.type) {
+    case "heading":
+      // The page has its own first heading.
+      return createElement(`h${Math.min(token.depth + 1, 6)}`, null, drawn(token.tokens));
+    case "paragraph":
+      return <p>{drawn(token.tokens)}</p>;
+    case "blockquote":
+      return <blockquote>{drawn(token.tokens)}</blockquote>;
+    case "list":
+      return <Listing list={token} />;
+    case "checkbox":
+      return <input type="checkbox" checked={token.checked} disabled aria-label={token.checked ? "Done" : "To do"} />;
+    case "code":
+      return (
+        <pre>
+          <code>{token.text}</code>
+        </pre>
       );
-    } else if (heading) {
-      at++;
-      const Tag = (["h2", "h3", "h4", "h4"] as const)[heading[1]!.length - 1]!;
-      out.push(<Tag key={key}>{inline(heading[2]!)}</Tag>);
-    } else if (/^>\s?/.test(line)) {
-      out.push(
-        <blockquote key={key}>
-          {blocks(take((next) => /^>/.test(next)).map((next) => next.replace(/^>\s?/, "")))}
-        </blockquote>,
-      );
-    } else if (/^\s*[-*]\s+/.test(line)) {
-      out.push(
-        <ul key={key}>
-          {take((next) => /^\s*[-*]\s+/.test(next)).map((item, i) => (
-            <li key={i}>{inline(item.replace(/^\s*[-*]\s+/, ""))}</li>
-          ))}
-        </ul>,
-      );
-    } else if (/^\s*\d+\.\s+/.test(line)) {
-      out.push(
-        <ol key={key}>
-          {take((next) => /^\s*\d+\.\s+/.test(next)).map((item, i) => (
-            <li key={i}>{inline(item.replace(/^\s*\d+\.\s+/, ""))}</li>
-          ))}
-        </ol>,
-      );
-    } else if (/^\|/.test(line) && /^\|[\s:|-]+$/.test(lines[at + 1] ?? "")) {
-      out.push(
-        table(
-          take((next) => /^\|/.test(next)),
-          key,
-        ),
-      );
-    } else
-      out.push(
-        <p key={key}>
-          {inline(take((next) => !!next.trim() && !/^(#|>|```|\||\s*[-*]\s)/.test(next)).join("\n") || lines[at++]!)}
-        </p>,
-      );
+    case "table":
+      return <Table table={token} />;
+    case "hr":
+      return <hr />;
+    case "br":
+      return <br />;
+    case "strong":
+      return <strong>{drawn(token.tokens)}</strong>;
+    case "em":
+      return <em>{drawn(token.tokens)}</em>;
+    case "del":
+      return <del>{drawn(token.tokens)}</del>;
+    case "codespan":
+      return <code>{token.text}</code>;
+    case "link":
+      return <Anchor href={token.href}>{drawn(token.tokens)}</Anchor>;
+    case "image":
+      return <Picture image={token} />;
+    case "space":
+    case "def":
+      return null;
+    case "text":
+      return token.tokens ? drawn(token.tokens) : token.text;
+    default:
+      // Markup of another kind is shown as it was written.
+      return token.raw;
   }
-  return out;
 }
 
-function table(rows: string[], key: number): ReactNode {
-  const cells = (row: string): string[] =>
-    row
-      .replace(/^\||\|\s*$/g, "")
-      .split("|")
-      .map((cell) => cell.trim());
+function Listing({ list }: { list: Tokens.List }): ReactNode {
+  const items = list.items.map((item, at) => (
+    <li key={at} className={item.task ? "task" : ""}>
+      {drawn(item.tokens)}
+    </li>
+  ));
+  return list.ordered ? <ol start={list.start || 1}>{items}</ol> : <ul>{items}</ul>;
+}
+
+function Table({ table }: { table: Tokens.Table }): ReactNode {
   return (
-    <table key={key}>
+    <table>
       <thead>
         <tr>
-          {cells(rows[0]!).map((cell, i) => (
-            <th key={i}>{inline(cell)}</th>
+          {table.header.map((cell, at) => (
+            <th key={at}>{drawn(cell.tokens)}</th>
           ))}
         </tr>
       </thead>
       <tbody>
-        {rows.slice(2).map((row, r) => (
-          <tr key={r}>
-            {cells(row).map((cell, i) => (
-              <td key={i}>{inline(cell)}</td>
+        {table.rows.map((row, at) => (
+          <tr key={at}>
+            {row.map((cell, column) => (
+              <td key={column}>{drawn(cell.tokens)}</td>
             ))}
           </tr>
         ))}
@@ -98,31 +91,18 @@ function table(rows: string[], key: number): ReactNode {
   );
 }
 
-const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*|\[([^\]]+)\]\(([^)\s]+)\)|(https?:\/\/[^\s)]+)/g;
-
-function inline(text: string): ReactNode[] {
-  const out: ReactNode[] = [];
-  let from = 0;
-  for (const match of text.matchAll(INLINE)) {
-    out.push(text.slice(from, match.index));
-    const [whole, code, bold, italic, label, target, bare] = match;
-    const key = match.index;
-    if (code) out.push(<code key={key}>{code}</code>);
-    else if (bold) out.push(<strong key={key}>{bold}</strong>);
-    else if (italic) out.push(<em key={key}>{italic}</em>);
-    else out.push(link(label ?? bare!, target ?? bare!, key));
-    from = match.index + whole.length;
-  }
-  out.push(text.slice(from));
-  return out;
-}
-
 /** Only addresses that lead somewhere harmless become links. */
-function link(label: string, target: string, key: number): ReactNode {
-  if (!/^(https?:\/\/|\/|#|mailto:)/i.test(target)) return label;
+function Anchor({ href, children }: { href: string; children: ReactNode }): ReactNode {
+  if (!/^(https?:\/\/|\/|#|mailto:)/i.test(href)) return children;
   return (
-    <a key={key} href={target} target="_blank" rel="noreferrer noopener">
-      {label}
+    <a href={href} target="_blank" rel="noreferrer noopener">
+      {children}
     </a>
   );
+}
+
+/** The page's policy lets pictures come from this server only; one from elsewhere is a link. */
+function Picture({ image }: { image: Tokens.Image }): ReactNode {
+  if (/^(\/(?!\/)|data:image\/)/.test(image.href)) return <img src={image.href} alt={image.text} />;
+  return <Anchor href={image.href}>{image.text || image.href}</Anchor>;
 }

@@ -7,26 +7,26 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef, type ReactNode } from "react";
 import { Icon } from "./Icon";
 
-export interface Column<T> {
+export interface Column<T, S extends string = string> {
   id: string;
   title: ReactNode;
   cell: (row: T) => ReactNode;
   /** What the owner sorts by; absent: this column cannot be sorted. */
-  sort?: string;
+  sort?: S;
   numeric?: boolean;
   width?: number;
 }
-export interface Sort {
-  by: string;
+export interface Sort<S extends string = string> {
+  by: S;
   descending: boolean;
 }
-interface Props<T> {
+interface Props<T, S extends string> {
   rows: readonly T[];
-  columns: readonly Column<T>[];
+  columns: readonly Column<T, S>[];
   rowId: (row: T) => string;
   hidden?: Readonly<Record<string, boolean>>;
-  sort?: Sort;
-  onSort?: (sort: Sort) => void;
+  sort?: Sort<S>;
+  onSort?: (sort: Sort<S>) => void;
   picked?: ReadonlySet<string>;
   onPick?: (picked: Set<string>) => void;
   onHover?: (id: string | null) => void;
@@ -44,7 +44,7 @@ const ROW_PX = 35;
 const OVERSCAN = 12;
 const features = tableFeatures({ columnVisibilityFeature });
 
-export function DataTable<T extends object>(props: Props<T>): ReactNode {
+export function DataTable<T extends object, S extends string = string>(props: Props<T, S>): ReactNode {
   const { rows, columns, rowId, picked, onPick, height, label, isGap, onRange } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const definitions = useMemo(() => {
@@ -170,14 +170,14 @@ export function DataTable<T extends object>(props: Props<T>): ReactNode {
   );
 }
 
-function Head<T>({
+function Head<T, S extends string>({
   column,
   sort,
   onSort,
 }: {
-  column: Column<T>;
-  sort?: Sort;
-  onSort?: (sort: Sort) => void;
+  column: Column<T, S>;
+  sort?: Sort<S>;
+  onSort?: (sort: Sort<S>) => void;
 }): ReactNode {
   const active = !!column.sort && sort?.by === column.sort;
   const style = column.width ? { width: column.width } : {};

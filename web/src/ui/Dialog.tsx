@@ -1,5 +1,5 @@
 /** A modal dialog on the browser's own element: focus stays inside, Escape closes. */
-import { useEffect, useRef, type ReactNode } from "react";
+import { useEffect, useRef, type FormEvent, type ReactNode } from "react";
 
 interface Props {
   title: string;
@@ -7,14 +7,29 @@ interface Props {
   children: ReactNode;
   footer?: ReactNode;
   wide?: boolean;
+  /** Makes it a form: Enter in a field and its first button come here. */
+  onSubmit?: () => void;
 }
 
-export function Dialog({ title, onClose, children, footer, wide }: Props): ReactNode {
+export function Dialog({ title, onClose, children, footer, wide, onSubmit }: Props): ReactNode {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = element.current!;
     if (!dialog.open) dialog.showModal();
   }, []);
+  const content = (
+    <>
+      <div className="dialog-body">
+        <h2>{title}</h2>
+        {children}
+      </div>
+      {footer && <div className="dialog-foot">{footer}</div>}
+    </>
+  );
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    onSubmit?.();
+  };
   return (
     <dialog
       ref={element}
@@ -26,11 +41,7 @@ export function Dialog({ title, onClose, children, footer, wide }: Props): React
       }}
       onMouseDown={(event) => event.target === element.current && onClose()}
     >
-      <div className="dialog-body">
-        <h2>{title}</h2>
-        {children}
-      </div>
-      {footer && <div className="dialog-foot">{footer}</div>}
+      {onSubmit ? <form onSubmit={submit}>{content}</form> : content}
     </dialog>
   );
 }

@@ -1,8 +1,7 @@
 /** Toasts and the question before an action that cannot be taken back. */
 import { createContext, use, useCallback, useMemo, useRef, useState, type ReactNode } from "react";
-import { Dialog } from "./Dialog";
+import { FormDialog } from "./FormDialog";
 import { Icon } from "./Icon";
-import { ErrorNote } from "./parts";
 
 export interface Question {
   title: string;
@@ -79,38 +78,21 @@ function Confirm({
   onClose: () => void;
   say: (text: string) => void;
 }): ReactNode {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const act = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await question.run();
-      if (question.done) say(question.done);
-      onClose();
-    } catch (problem) {
-      setError(problem);
-      setBusy(false);
-    }
-  };
-  const footer = (
-    <>
-      <button className="btn" onClick={onClose}>
-        Keep as it is
-      </button>
-      <button
-        className={`btn primary ${question.danger ? "danger" : ""}`}
-        disabled={busy}
-        autoFocus
-        onClick={() => void act()}
-      >
-        {question.action}
-      </button>
-    </>
-  );
   return (
-    <Dialog title={question.title} onClose={onClose} footer={footer}>
+    <FormDialog
+      title={question.title}
+      action={question.action}
+      leave="Keep as it is"
+      isDanger={!!question.danger}
+      isQuestion
+      run={question.run}
+      onClose={onClose}
+      onDone={() => {
+        if (question.done) say(question.done);
+        onClose();
+      }}
+    >
       <div className="muted">{question.text}</div>
-      <ErrorNote error={error} />
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -1,11 +1,10 @@
 /** Lets the browser save what an address behind the token gives. */
-import { refusal, send } from "../api/http";
+import { open, type Address } from "../api/client";
 
 const KEPT_MS = 10_000;
 
-export async function saveFile(path: string, name: string): Promise<void> {
-  const response = await send("GET", path);
-  if (!response.ok) throw await refusal(response);
+export async function saveFile(from: Address, name: string): Promise<void> {
+  const response = await open(from);
   const address = URL.createObjectURL(await response.blob());
   const link = document.createElement("a");
   link.href = address;

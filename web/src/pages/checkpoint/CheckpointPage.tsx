@@ -2,7 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { Link, useParams } from "react-router";
-import { get, queryString, refusal, send } from "../../api/http";
+import { open } from "../../api/client";
+import { checkpointArchive, checkpointFile, checkpointQuery } from "../../api/queries";
 import type { Checkpoint } from "../../api/types";
 import { formatBytes, formatNumber } from "../../text/format";
 import { saveFile } from "../../ui/saveFile";
@@ -15,17 +16,11 @@ import { RegisterDialog } from "../models/RegisterDialog";
 import { EVALUATION_FILE, readEvaluation } from "./evaluation";
 import { EvaluationView } from "./EvaluationView";
 
-const filePath = (uuid: string, path: string): string => `/api/v1/checkpoints/${uuid}/file${queryString({ path })}`;
-
 export default function CheckpointPage(): ReactNode {
   const uuid = useParams()["uuid"] ?? "";
   const { complain } = useFeedback();
   const [registering, setRegistering] = useState(false);
-  const query = useQuery({
-    queryKey: ["checkpoint", uuid],
-    queryFn: ({ signal }) =>
-      get<{ checkpoint: Checkpoint }>(`/api/v1/checkpoints/${uuid}`, {}, signal).then((answer) => answer.checkpoint),
-  });
+  const query = useQuery(checkpointQuery(uuid));
   if (query.isPending) return <Loading />;
   if (!query.data) return <ErrorNote error={query.error} />;
   const checkpoint = query.data;
@@ -52,7 +47,7 @@ export default function CheckpointPage(): ReactNode {
               </button>
               <button
                 className="btn"
-                onClick={() => void saveFile(`/checkpoints/${uuid}`, `${uuid}.tar.gz`).catch(complain)}
+                onClick={() => void saveFile(checkpointArchive(uuid), `${uuid}.tar.gz`).catch(complain)}
               >
                 <Icon name="download" />
                 Download
@@ -100,8 +95,7 @@ function Judgement({ uuid }: { uuid: string }): ReactNode {
     queryKey: ["checkpoint", uuid, "evaluation"],
     staleTime: Infinity,
     queryFn: async ({ signal }) => {
-      const response = await send("GET", filePath(uuid, EVALUATION_FILE), { signal });
-      if (!response.ok) throw await refusal(response);
+      const response = await open(checkpointFile(uuid, EVALUATION_FILE), signal);
       return readEvaluation(await response.json());
     },
   });
@@ -136,7 +130,7 @@ function Files({ checkpoint }: { checkpoint: Checkpoint }): ReactNode {
                   aria-label={`Download ${path}`}
                   title="Download"
                   onClick={() =>
-                    void saveFile(filePath(checkpoint.uuid, path), path.split("/").at(-1)!).catch(complain)
+                    void saveFile(checkpointFile(checkpoint.uuid, path), path.split("/").at(-1)!).catch(complain)
                   }
                 >
                   <Icon name="download" />

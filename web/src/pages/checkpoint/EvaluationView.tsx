@@ -1,7 +1,8 @@
 /** How good a detector is: overall, by class, by curve, by confusion, by kind of error, and on pictures. */
 import { useMemo, useState, type ReactNode } from "react";
-import { queryString } from "../../api/http";
+import type { Address } from "../../api/client";
 import { usePicture } from "../../api/picture";
+import { checkpointFile } from "../../api/queries";
 import { CurveChart, type Line } from "../../charts/CurveChart";
 import { colorAt } from "../../charts/palette";
 import { useTheme } from "../../theme/theme";
@@ -166,10 +167,7 @@ function Judged({ uuid, image }: { uuid: string; image: ImageResult }): ReactNod
   return (
     <figure className="judged">
       {image.picture ? (
-        <Drawn
-          path={`/api/v1/checkpoints/${uuid}/file${queryString({ path: image.picture })}`}
-          name={image.file_name}
-        />
+        <Drawn path={checkpointFile(uuid, image.picture)} name={image.file_name} />
       ) : (
         <Empty title="No picture was kept" />
       )}
@@ -186,7 +184,7 @@ function Judged({ uuid, image }: { uuid: string; image: ImageResult }): ReactNod
   );
 }
 
-function Drawn({ path, name }: { path: string; name: string }): ReactNode {
+function Drawn({ path, name }: { path: Address; name: string }): ReactNode {
   const { url, error } = usePicture(path);
   if (error) return <Empty title={error instanceof Error ? error.message : "It cannot be shown"} />;
   return url ? <img src={url} alt={`Labels and detections of ${name}`} /> : <div className="skeleton tall" />;

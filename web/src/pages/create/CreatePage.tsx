@@ -1,8 +1,8 @@
 /** A new experiment: from an example, from YAML, or as a fork. The server checks the text while it is written. */
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo, useState, type ReactNode } from "react";
+import { useMemo, useState, type ReactNode } from "react";
 import { useNavigate, useSearchParams } from "react-router";
-import { post } from "../../api/http";
+import { api } from "../../api/client";
 import { experimentQuery, trialQuery, workspacesQuery, projectsQuery } from "../../api/queries";
 import type { Experiment } from "../../api/types";
 import { formatBytes, plural } from "../../text/format";
@@ -10,6 +10,7 @@ import { toYaml } from "../../text/yaml";
 import { Editor } from "../../ui/Code";
 import { useFeedback } from "../../ui/Feedback";
 import { Icon } from "../../ui/Icon";
+import { useSubmit } from "../../ui/useSubmit";
 import { ErrorNote, PageHead, Panel } from "../../ui/parts";
 import { examples, type Example } from "./examples";
 import { parentCode } from "./parentCode";
@@ -22,18 +23,19 @@ export default function CreatePage(): ReactNode {
   const parent = useQuery({ ...experimentQuery(fork), enabled: fork > 0 });
   const trialId = Number(params.get("trial")) || 0;
   const trial = useQuery({ ...trialQuery(trialId), enabled: trialId > 0 });
-  const known = useMemo(examples, []);
-  const [text, setText] = useState("");
+  const known = useMemo(() => examples(), []);
+  const [typed, setText] = useState<string | null>(null);
   const [files, setFiles] = useState<readonly Picked[] | null>(null);
   const [project, setProject] = useState(0);
-  const [error, setError] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
+  const [unreadable, setUnreadable] = useState<unknown>(null);
   const navigate = useNavigate();
   const { say } = useFeedback();
 
-  useEffect(() => {
-    if (parent.data && (!trialId || trial.data)) setText(forkedConfig(parent.data, trial.data?.hparams));
-  }, [parent.data?.id, trial.data?.id]);
+  const forked = useMemo(
+    () => (parent.data && (!trialId || trial.data) ? forkedConfig(parent.data, trial.data?.hparams) : ""),
+    [parent.data, trialId, trial.data],
+  );
+  const text = typed ?? forked;
 
   const body = {
     config: text,
@@ -46,19 +48,12 @@ export default function CreatePage(): ReactNode {
     setText(example.config);
     setFiles(Object.entries(example.files).map(([path, content]) => textFile(path, content)));
   };
-  const submit = async (activate: boolean): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    try {
-      const code = fork && !files ? { modelDefinition: await parentCode(fork) } : {};
-      const answer = await post<{ experiment: Experiment }>("/api/v1/experiments", { ...body, ...code, activate });
-      say(`Experiment ${answer.experiment.id} created`);
-      await navigate(`/experiments/${answer.experiment.id}`);
-    } catch (problem) {
-      setError(problem);
-      setBusy(false);
-    }
-  };
+  const { submit, isBusy, error } = useSubmit(async (activate: boolean) => {
+    const code = fork && !files ? { modelDefinition: await parentCode(fork) } : {};
+    const answer = await api.post("/api/v1/experiments", { body: { ...body, ...code, activate } });
+    say(`Experiment ${answer.experiment.id} created`);
+    await navigate(`/experiments/${answer.experiment.id}`);
+  });
   return (
     <>
       <PageHead
@@ -66,20 +61,20 @@ export default function CreatePage(): ReactNode {
         crumbs={[{ label: "Experiments", to: "/experiments" }]}
         actions={
           <>
-            <button className="btn" disabled={busy || !text.trim()} onClick={() => void submit(false)}>
+            <button className="btn" disabled={isBusy || !text.trim()} onClick={() => submit(false)}>
               Create paused
             </button>
             <button
               className="btn primary"
-              disabled={busy || !text.trim() || check.state === "bad"}
-              onClick={() => void submit(true)}
+              disabled={isBusy || !text.trim() || check.state === "bad"}
+              onClick={() => submit(true)}
             >
               {fork ? "Start the fork" : "Start experiment"}
             </button>
           </>
         }
       />
-      <ErrorNote error={error ?? parent.error} />
+      <ErrorNote error={unreadable ?? error ?? parent.error} />
       <div className="grid" style={{ gridTemplateColumns: "minmax(0, 1fr)" }}>
         {!fork && known.length > 0 && (
           <Panel title="Start from an example">
@@ -98,7 +93,7 @@ export default function CreatePage(): ReactNode {
             <Verdict check={check} isEmpty={!text.trim()} />
           </div>
         </Panel>
-        <Code files={files} fork={fork} onPick={setFiles} onError={setError} />
+        <Code files={files} fork={fork} onPick={setFiles} onError={setUnreadable} />
       </div>
     </>
   );

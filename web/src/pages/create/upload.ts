@@ -1,13 +1,7 @@
 /** Files as the server takes them: base64 content with the mode bits of an ordinary file. */
-export interface WireFile {
-  path: string;
-  type: number;
-  content: string;
-  mtime: string;
-  mode: number;
-  uid: number;
-  gid: number;
-}
+import type { Request } from "../../api/client";
+
+export type WireFile = NonNullable<Request<"post", "/api/v1/experiments">["body"]["modelDefinition"]>[number];
 
 const REGULAR = 48;
 const DIRECTORY = 53;
@@ -28,7 +22,7 @@ export function wireFiles(files: readonly Picked[], mtime = 0): WireFile[] {
     const parts = path.split("/").slice(0, -1);
     parts.forEach((_, i) => folders.add(parts.slice(0, i + 1).join("/")));
   }
-  const base = { mtime: String(mtime), uid: 0, gid: 0 };
+  const base = { mtime, uid: 0, gid: 0 };
   return [
     ...[...folders].sort().map((path) => ({ ...base, path, type: DIRECTORY, content: "", mode: FOLDER_MODE })),
     ...files.map(({ path, bytes }) => ({ ...base, path, type: REGULAR, content: base64(bytes), mode: FILE_MODE })),

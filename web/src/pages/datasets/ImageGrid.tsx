@@ -2,8 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
-import { datasetImagesQuery, datasetPath, type ImageFilter } from "../../api/queries";
-import { queryString } from "../../api/http";
+import { datasetImagesQuery, imageContent, type ImageFilter } from "../../api/queries";
+import type { Address } from "../../api/client";
 import { usePicture } from "../../api/picture";
 import type { Dataset, LabelledImage } from "../../api/types";
 import { plural } from "../../text/format";
@@ -143,9 +143,6 @@ function useImage(dataset: Dataset, filter: ImageFilter, at: number): LabelledIm
   return useQuery(datasetImagesQuery(dataset, filter, offset, PAGE)).data?.images[at - offset];
 }
 
-const contentPath = (dataset: Dataset, image: LabelledImage, maxSize?: number): string =>
-  `${datasetPath(dataset)}/images/content${queryString({ path: image.path, maxSize })}`;
-
 export const boxesOf = (image: LabelledImage, names: ReadonlyMap<number, string>): DrawnBox[] =>
   (image.boxes ?? []).map(({ bbox: [x = 0, y = 0, width = 0, height = 0], categoryId }) => ({
     box: [x, y, x + width, y + height],
@@ -166,7 +163,7 @@ function Cell({ dataset, filter, at, names, onOpen }: CellProps): ReactNode {
   if (!image) return <div className="image-cell skeleton" style={{ height: CELL_PX }} />;
   return (
     <button className="image-cell" style={{ height: CELL_PX }} title={image.fileName} onClick={onOpen}>
-      <Thumbnail path={contentPath(dataset, image, THUMBNAIL_PX)} image={image} names={names} />
+      <Thumbnail path={imageContent(dataset, image.path, THUMBNAIL_PX)} image={image} names={names} />
       <span className="image-note">{plural(image.boxes?.length ?? 0, "label")}</span>
     </button>
   );
@@ -177,7 +174,7 @@ function Thumbnail({
   image,
   names,
 }: {
-  path: string;
+  path: Address;
   image: LabelledImage;
   names: ReadonlyMap<number, string>;
 }): ReactNode {
@@ -198,7 +195,7 @@ interface OpenedProps extends PicturesProps {
 
 function Opened({ dataset, filter, at, total, names, onMove, onClose }: OpenedProps): ReactNode {
   const image = useImage(dataset, filter, at);
-  const picture = usePicture(image ? contentPath(dataset, image) : `${datasetPath(dataset)}/images?limit=0`);
+  const picture = usePicture(image ? imageContent(dataset, image.path) : null);
   if (!image) return null;
   return (
     <ImageView

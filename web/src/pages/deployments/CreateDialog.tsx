@@ -1,10 +1,9 @@
 /** A new deployment: its name, its model, and how many replicas it may have. */
 import { useState, type ReactNode } from "react";
 import { useNavigate } from "react-router";
-import { post } from "../../api/http";
-import type { Deployment } from "../../api/types";
+import { api, type Answer } from "../../api/client";
 import { Dialog } from "../../ui/Dialog";
-import { ErrorNote } from "../../ui/parts";
+import { FormDialog } from "../../ui/FormDialog";
 import { noSource, sourceBody, SourceFields } from "./SourceFields";
 
 interface Props {
@@ -12,6 +11,9 @@ interface Props {
   version?: string;
   onClose: () => void;
 }
+
+/** The key is shown next. */
+const KEEP_OPEN = (): void => undefined;
 
 export function CreateDialog({ model = "", version = "", onClose }: Props): ReactNode {
   const navigate = useNavigate();
@@ -21,18 +23,15 @@ export function CreateDialog({ model = "", version = "", onClose }: Props): Reac
   const [most, setMost] = useState(1);
   const [slots, setSlots] = useState(0);
   const [open, setOpen] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const [made, setMade] = useState<{ deployment: Deployment; apiKey: string } | null>(null);
+  const [made, setMade] = useState<Answer<"post", "/api/v1/deployments"> | null>(null);
   const body = sourceBody(source);
   const save = async (): Promise<void> => {
-    try {
-      const scaling = { minReplicas: least, maxReplicas: Math.max(most, least, 1) };
-      setMade(
-        await post("/api/v1/deployments", { name: name.trim(), ...body, scaling, serving: { slots }, public: open }),
-      );
-    } catch (problem) {
-      setError(problem);
-    }
+    const scaling = { minReplicas: least, maxReplicas: Math.max(most, least, 1) };
+    setMade(
+      await api.post("/api/v1/deployments", {
+        body: { name: name.trim(), ...body, scaling, serving: { slots }, public: open },
+      }),
+    );
   };
   const goOn = async (): Promise<void> => {
     onClose();
@@ -55,19 +54,13 @@ export function CreateDialog({ model = "", version = "", onClose }: Props): Reac
       </Dialog>
     );
   return (
-    <Dialog
+    <FormDialog
       title="New deployment"
+      action="Deploy"
+      isReady={!!name.trim() && !!body}
+      run={save}
       onClose={onClose}
-      footer={
-        <>
-          <button className="btn" onClick={onClose}>
-            Close
-          </button>
-          <button className="btn primary" disabled={!name.trim() || !body} onClick={() => void save()}>
-            Deploy
-          </button>
-        </>
-      }
+      onDone={KEEP_OPEN}
     >
       <label className="field">
         <span className="label">Name, part of its address</span>
@@ -83,8 +76,7 @@ export function CreateDialog({ model = "", version = "", onClose }: Props): Reac
         <input type="checkbox" checked={open} onChange={(event) => setOpen(event.target.checked)} />
         Anybody may call it, without a key
       </label>
-      <ErrorNote error={error} />
-    </Dialog>
+    </FormDialog>
   );
 }
 

@@ -2,13 +2,13 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { useNavigate } from "react-router";
-import { deploymentPath } from "../../api/deployments";
-import { post, remove } from "../../api/http";
+import { api } from "../../api/client";
 import type { Deployment } from "../../api/types";
 import { useFeedback } from "../../ui/Feedback";
 import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/Menu";
 import { RolloutDialog, type Rollout } from "./RolloutDialog";
+import type { SourceBody } from "./SourceFields";
 import { SettingsDialog } from "./SettingsDialog";
 
 const FIRST_PERCENT = 10;
@@ -19,12 +19,14 @@ export function DeploymentActions({ deployment }: { deployment: Deployment }): R
   const refresh = useRefresh();
   const [rollout, setRollout] = useState<Rollout | null>(null);
   const [settings, setSettings] = useState(false);
-  const path = deploymentPath(deployment.name);
-  const act = (verb: string, done: string) => async (body?: unknown) => {
-    await post(`${path}/${verb}`, body);
+  const path = { name: deployment.name };
+  const finish = async (change: Promise<unknown>, done: string): Promise<void> => {
+    await change;
     await refresh();
     say(done);
   };
+  const shift = (to: "canary" | "shadow", done: string) => (model: SourceBody, percent: number) =>
+    finish(api.post(`/api/v1/deployments/{name}/${to}`, { path, body: { ...model, percent } }), done);
   const { canaryRevision: canary, shadowRevision: shadow } = deployment;
   const stable = deployment.revisions.find((each) => each.number === deployment.stableRevision);
   const promote = (): void =>
@@ -32,7 +34,8 @@ export function DeploymentActions({ deployment }: { deployment: Deployment }): R
       title: `Promote revision ${canary}?`,
       text: "It gets all requests from now on. The revision before stays known, to roll back to.",
       action: "Promote",
-      run: () => act("promote", `Revision ${canary} answers all requests`)(),
+      run: () =>
+        finish(api.post("/api/v1/deployments/{name}/promote", { path }), `Revision ${canary} answers all requests`),
     });
   const rollBack = (): void =>
     ask({
@@ -42,7 +45,7 @@ export function DeploymentActions({ deployment }: { deployment: Deployment }): R
         : `All requests go to revision ${deployment.previousRevision} again, once it is ready.`,
       action: "Roll back",
       danger: true,
-      run: () => act("rollback", "Rolled back")(),
+      run: () => finish(api.post("/api/v1/deployments/{name}/rollback", { path }), "Rolled back"),
     });
   const startCanary: Rollout = {
     title: "Start a canary",
@@ -50,7 +53,7 @@ export function DeploymentActions({ deployment }: { deployment: Deployment }): R
     action: "Start canary",
     source: true,
     percent: FIRST_PERCENT,
-    run: act("canary", "The canary starts"),
+    run: shift("canary", "The canary starts"),
   };
   const changeShare: Rollout = {
     title: "Share of the canary",
@@ -58,14 +61,15 @@ export function DeploymentActions({ deployment }: { deployment: Deployment }): R
     action: "Change share",
     source: false,
     percent: deployment.canaryPercent,
-    run: act("canary", "Share changed"),
+    run: shift("canary", "Share changed"),
   };
   const update: Rollout = {
     title: "Move to another model",
     text: "All requests go to it as soon as it is ready; none is lost on the way.",
     action: "Update",
     source: true,
-    run: act("update", "The new revision starts"),
+    run: (model) =>
+      finish(api.post("/api/v1/deployments/{name}/update", { path, body: model }), "The new revision starts"),
   };
   const startShadow: Rollout = {
     title: shadow ? "Share of the shadow" : "Start a shadow",
@@ -73,7 +77,7 @@ export function DeploymentActions({ deployment }: { deployment: Deployment }): R
     action: shadow ? "Change share" : "Start shadow",
     source: !shadow,
     percent: shadow ? deployment.shadowPercent : 100,
-    run: act("shadow", shadow ? "Share changed" : "The shadow starts"),
+    run: shift("shadow", shadow ? "Share changed" : "The shadow starts"),
   };
   const stopShadow = (): void =>
     ask({
@@ -81,7 +85,7 @@ export function DeploymentActions({ deployment }: { deployment: Deployment }): R
       text: `Revision ${shadow} gets no more copies and its replicas leave.`,
       action: "Stop",
       done: "Shadow stopped",
-      run: () => remove(`${path}/shadow`).then(refresh),
+      run: () => api.delete("/api/v1/deployments/{name}/shadow", { path }).then(refresh),
     });
   const drop = (): void =>
     ask({
@@ -91,7 +95,7 @@ export function DeploymentActions({ deployment }: { deployment: Deployment }): R
       danger: true,
       done: `${deployment.name} is taken down`,
       run: async () => {
-        await remove(path);
+        await api.delete("/api/v1/deployments/{name}", { path });
         await navigate("/deployments");
         await refresh();
       },

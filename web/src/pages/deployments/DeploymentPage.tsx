@@ -2,9 +2,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { useParams } from "react-router";
-import { deploymentPath, deploymentQuery, trafficQuery, type Traffic } from "../../api/deployments";
+import { deploymentQuery, trafficQuery, type Traffic } from "../../api/deployments";
 import { useLive } from "../../api/events";
-import { post } from "../../api/http";
+import { api } from "../../api/client";
 import type { Deployment } from "../../api/types";
 import { useFeedback } from "../../ui/Feedback";
 import { Ago, Empty, ErrorNote, Facts, Loading, PageHead, Panel, Segment, StateBadge } from "../../ui/parts";
@@ -81,7 +81,10 @@ function Pinning({ deployment }: { deployment: Deployment }): ReactNode {
       text: "All requests go to it as soon as it is ready. A canary is given up.",
       action: "Pin",
       done: `Revision ${revision} is pinned`,
-      run: () => post(`${deploymentPath(deployment.name)}/pin`, { revision }).then(refresh),
+      run: () =>
+        api
+          .post("/api/v1/deployments/{name}/pin", { path: { name: deployment.name }, body: { revision } })
+          .then(refresh),
     });
   return (
     <Panel title="Revisions, newest first" flush>

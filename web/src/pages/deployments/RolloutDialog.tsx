@@ -1,8 +1,7 @@
 /** Another model beside, in the shadow of, or in place of the one that answers; or another share for it. */
 import { useState, type ReactNode } from "react";
-import { Dialog } from "../../ui/Dialog";
-import { ErrorNote } from "../../ui/parts";
-import { noSource, sourceBody, SourceFields } from "./SourceFields";
+import { FormDialog } from "../../ui/FormDialog";
+import { noSource, sourceBody, SourceFields, type SourceBody } from "./SourceFields";
 
 export interface Rollout {
   title: string;
@@ -12,7 +11,7 @@ export interface Rollout {
   source: boolean;
   /** Percent to begin with; absent: no share to choose. */
   percent?: number;
-  run: (body: Record<string, unknown>) => Promise<unknown>;
+  run: (model: SourceBody, percent: number) => Promise<unknown>;
 }
 
 interface Props {
@@ -25,33 +24,15 @@ interface Props {
 export function RolloutDialog({ rollout, model, onClose }: Props): ReactNode {
   const [source, setSource] = useState(noSource(model));
   const [percent, setPercent] = useState(rollout.percent ?? 0);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
   const chosen = rollout.source ? sourceBody(source) : {};
-  const save = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await rollout.run({ ...chosen, ...(rollout.percent === undefined ? {} : { percent }) });
-      onClose();
-    } catch (problem) {
-      setError(problem);
-      setBusy(false);
-    }
-  };
   return (
-    <Dialog
+    <FormDialog
       title={rollout.title}
+      action={rollout.action}
+      leave="Keep as it is"
+      isReady={!!chosen}
+      run={() => rollout.run(chosen ?? {}, percent)}
       onClose={onClose}
-      footer={
-        <>
-          <button className="btn" onClick={onClose}>
-            Keep as it is
-          </button>
-          <button className="btn primary" disabled={!chosen || busy} onClick={() => void save()}>
-            {rollout.action}
-          </button>
-        </>
-      }
     >
       <p className="muted">{rollout.text}</p>
       {rollout.source && <SourceFields source={source} onChange={setSource} />}
@@ -68,7 +49,6 @@ export function RolloutDialog({ rollout, model, onClose }: Props): ReactNode {
           />
         </label>
       )}
-      <ErrorNote error={error} />
-    </Dialog>
+    </FormDialog>
   );
 }

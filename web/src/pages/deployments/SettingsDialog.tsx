@@ -1,10 +1,9 @@
 /** How a deployment grows and shrinks, when a canary is taken back, and who may call. */
 import { useState, type ReactNode } from "react";
-import { deploymentPath } from "../../api/deployments";
-import { patch } from "../../api/http";
+import { api } from "../../api/client";
 import type { Deployment } from "../../api/types";
-import { Dialog } from "../../ui/Dialog";
-import { ErrorNote, Segment } from "../../ui/parts";
+import { FormDialog } from "../../ui/FormDialog";
+import { Segment } from "../../ui/parts";
 import { NumberField } from "./CreateDialog";
 
 const METRICS = [
@@ -23,30 +22,20 @@ export function SettingsDialog({ deployment, onClose, onSaved }: Props): ReactNo
   const [guard, setGuard] = useState(deployment.guard);
   const [sticky, setSticky] = useState(deployment.sticky);
   const [open, setOpen] = useState(deployment.public);
-  const [error, setError] = useState<unknown>(null);
   const save = async (): Promise<void> => {
-    try {
-      await patch(deploymentPath(deployment.name), { scaling, guard, sticky: sticky.trim(), public: open });
-      await onSaved();
-      onClose();
-    } catch (problem) {
-      setError(problem);
-    }
+    await api.patch("/api/v1/deployments/{name}", {
+      path: { name: deployment.name },
+      body: { scaling: { ...scaling }, guard: { ...guard }, sticky: sticky.trim(), public: open },
+    });
+    await onSaved();
   };
   return (
-    <Dialog
+    <FormDialog
       title={`Settings of ${deployment.name}`}
+      action="Save"
+      leave="Keep as it is"
+      run={save}
       onClose={onClose}
-      footer={
-        <>
-          <button className="btn" onClick={onClose}>
-            Keep as it is
-          </button>
-          <button className="btn primary" onClick={() => void save()}>
-            Save
-          </button>
-        </>
-      }
     >
       <h3>Scaling</h3>
       <Segment
@@ -120,7 +109,6 @@ export function SettingsDialog({ deployment, onClose, onSaved }: Props): ReactNo
         <input type="checkbox" checked={open} onChange={(event) => setOpen(event.target.checked)} />
         Anybody may call it, without a key
       </label>
-      <ErrorNote error={error} />
-    </Dialog>
+    </FormDialog>
   );
 }

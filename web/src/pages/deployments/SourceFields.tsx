@@ -1,6 +1,7 @@
 /** Which model: a registered version, a checkpoint, or a folder or archive somewhere. */
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import type { Request } from "../../api/client";
 import { modelsQuery, modelVersionsQuery } from "../../api/queries";
 import { Segment } from "../../ui/parts";
 
@@ -13,6 +14,11 @@ export interface Source {
   checkpoint: string;
   uri: string;
 }
+/** How a request names it. */
+export type SourceBody = Pick<
+  Request<"post", "/api/v1/deployments/{name}/update">["body"],
+  "model" | "checkpointUuid" | "modelUri"
+>;
 export const noSource = (model = "", version = ""): Source => ({
   kind: "model",
   model,
@@ -22,7 +28,7 @@ export const noSource = (model = "", version = ""): Source => ({
 });
 
 /** The part of a request that names the model; null while nothing is chosen. */
-export function sourceBody(source: Source): Record<string, string> | null {
+export function sourceBody(source: Source): SourceBody | null {
   if (source.kind === "model")
     return source.model ? { model: source.version ? `${source.model}/${source.version}` : source.model } : null;
   if (source.kind === "checkpoint")

@@ -1,7 +1,6 @@
 /** Sends one picture or some JSON to the deployment, and shows what comes back: detections drawn, the rest as JSON. */
 import { useEffect, useMemo, useState, type DragEvent, type ReactNode } from "react";
-import { predictPath } from "../../api/deployments";
-import { refusal, send } from "../../api/http";
+import { predict, type Prediction } from "../../api/deployments";
 import type { Deployment } from "../../api/types";
 import { formatNumber, plural } from "../../text/format";
 import { CodeView } from "../../ui/Code";
@@ -10,11 +9,6 @@ import { Boxes } from "../datasets/Boxes";
 import { coloursOf, detectionsOf, firstThreshold, type Detection } from "./detections";
 import { latency } from "./TrafficSplit";
 
-interface Answer {
-  predictions: unknown;
-  ms: number;
-  revision: string;
-}
 interface Shown {
   url: string;
   name: string;
@@ -31,7 +25,7 @@ const MODES = [
 export function TryIt({ deployment }: { deployment: Deployment }): ReactNode {
   const [mode, setMode] = useState<Mode>("picture");
   const [picture, setPicture] = useState<Shown | null>(null);
-  const [answer, setAnswer] = useState<Answer | null>(null);
+  const [answer, setAnswer] = useState<Prediction | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   useEffect(() => () => void (picture && URL.revokeObjectURL(picture.url)), [picture]);
@@ -69,18 +63,6 @@ export function TryIt({ deployment }: { deployment: Deployment }): ReactNode {
       {answer && <Result key={answer.ms} answer={answer} picture={mode === "picture" ? picture : null} />}
     </div>
   );
-}
-
-async function predict(name: string, body: unknown): Promise<Answer> {
-  const began = performance.now();
-  const response = await send("POST", predictPath(name), { body });
-  if (!response.ok) throw await refusal(response);
-  const content = (await response.json()) as { predictions?: unknown };
-  return {
-    predictions: content.predictions ?? content,
-    ms: performance.now() - began,
-    revision: response.headers.get("x-resolute-revision") ?? "?",
-  };
 }
 
 function Drop({ onFile }: { onFile: (file: File) => void }): ReactNode {
@@ -150,7 +132,7 @@ function Json({ onSend, busy }: { onSend: (body: unknown) => Promise<void>; busy
   );
 }
 
-function Result({ answer, picture }: { answer: Answer; picture: Shown | null }): ReactNode {
+function Result({ answer, picture }: { answer: Prediction; picture: Shown | null }): ReactNode {
   const first = Array.isArray(answer.predictions) ? (answer.predictions[0] as unknown) : undefined;
   const found = picture?.width ? detectionsOf(first) : null;
   if (found && picture) return <Detections found={found} picture={picture} />;

@@ -1,9 +1,9 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useMemo, useState, type ReactNode } from "react";
+import { useCallback, useMemo, useState, type ReactNode } from "react";
 import { Link } from "react-router";
 import { useLive } from "../../api/events";
-import { remove } from "../../api/http";
-import { checkpointsQuery } from "../../api/queries";
+import { api } from "../../api/client";
+import { checkpointArchive, checkpointsQuery } from "../../api/queries";
 import type { Checkpoint } from "../../api/types";
 import { formatBytes, formatNumber } from "../../text/format";
 import { DataTable, type Column } from "../../ui/DataTable";
@@ -36,18 +36,21 @@ export function CheckpointsTab({
   const rows = (query.data?.checkpoints ?? []).filter(
     (checkpoint) => !checkpoint.state.endsWith("_DELETED") || checkpoint.state.endsWith("PARTIALLY_DELETED"),
   );
-  const drop = (checkpoint: Checkpoint): void =>
-    ask({
-      title: "Delete this checkpoint?",
-      text: `${checkpoint.uuid}: its files are removed for good.`,
-      action: "Delete",
-      danger: true,
-      done: "Checkpoint deleted",
-      run: async () => {
-        await remove("/api/v1/checkpoints", { checkpointUuids: [checkpoint.uuid] });
-        await client.invalidateQueries({ queryKey: query.data ? checkpointsQuery(of, id).queryKey : [] });
-      },
-    });
+  const drop = useCallback(
+    (checkpoint: Checkpoint): void =>
+      ask({
+        title: "Delete this checkpoint?",
+        text: `${checkpoint.uuid}: its files are removed for good.`,
+        action: "Delete",
+        danger: true,
+        done: "Checkpoint deleted",
+        run: async () => {
+          await api.delete("/api/v1/checkpoints", { body: { checkpointUuids: [checkpoint.uuid] } });
+          await client.invalidateQueries({ queryKey: checkpointsQuery(of, id).queryKey });
+        },
+      }),
+    [ask, client, of, id],
+  );
   const columns = useMemo(
     (): Column<Checkpoint>[] => [
       {
@@ -108,7 +111,7 @@ export function CheckpointsTab({
               className="btn quiet icon"
               aria-label={`Download ${row.uuid}`}
               title="Download"
-              onClick={() => void saveFile(`/checkpoints/${row.uuid}`, `${row.uuid}.tar.gz`).catch(complain)}
+              onClick={() => void saveFile(checkpointArchive(row.uuid), `${row.uuid}.tar.gz`).catch(complain)}
             >
               <Icon name="download" />
             </button>
@@ -124,7 +127,7 @@ export function CheckpointsTab({
         ),
       },
     ],
-    [metric],
+    [metric, drop, complain],
   );
   return (
     <Panel title="Checkpoints, best first" flush>

@@ -1,17 +1,15 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { Link, useNavigate } from "react-router";
-import { post } from "../../api/http";
-import { offers } from "../../api/offers";
-import type { Experiment, InteractiveTask } from "../../api/types";
+import type { Experiment } from "../../api/types";
 import { isEnded, isPaused } from "../../text/state";
-import { Dialog } from "../../ui/Dialog";
 import { Editor } from "../../ui/Code";
+import { FormDialog } from "../../ui/FormDialog";
 import { useFeedback } from "../../ui/Feedback";
 import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/Menu";
-import { ErrorNote } from "../../ui/parts";
 import { actOn, continueExperiment, deleteExperiment, patchExperiment, VERBS, type Verb } from "../actions";
+import { NameDialog } from "../NameDialog";
 import { MoveDialog } from "../MoveDialog";
 import { TagDialog } from "../TagDialog";
 
@@ -21,7 +19,7 @@ export function ExperimentActions({ experiment }: { experiment: Experiment }): R
   const { id, state } = experiment;
   const client = useQueryClient();
   const navigate = useNavigate();
-  const { ask, say, complain } = useFeedback();
+  const { ask } = useFeedback();
   const [open, setOpen] = useState<Open>(null);
   const refresh = (): void => {
     void client.invalidateQueries({ queryKey: ["experiment", id] });
@@ -49,15 +47,6 @@ export function ExperimentActions({ experiment }: { experiment: Experiment }): R
         await navigate("/experiments");
       },
     });
-  const tensorboard = async (): Promise<void> => {
-    try {
-      const answer = await post<{ tensorboard: InteractiveTask }>("/api/v1/tensorboards", { experimentIds: [id] });
-      say("TensorBoard is starting");
-      void navigate(`/tasks/${answer.tensorboard.id}`);
-    } catch (error) {
-      complain(error);
-    }
-  };
   return (
     <>
       {VERBS.pause.possible(experiment) && (
@@ -98,11 +87,6 @@ export function ExperimentActions({ experiment }: { experiment: Experiment }): R
         <button className="menu-item" onClick={() => setOpen("move")}>
           Move
         </button>
-        {offers("LaunchTensorboard") && (
-          <button className="menu-item" onClick={() => void tensorboard()}>
-            Open TensorBoard
-          </button>
-        )}
         {VERBS.archive.possible(experiment) && (
           <button className="menu-item" onClick={() => act("archive")}>
             Archive
@@ -134,7 +118,17 @@ export function ExperimentActions({ experiment }: { experiment: Experiment }): R
         />
       )}
       {open === "continue" && <ContinueDialog experiment={experiment} onClose={() => setOpen(null)} onDone={refresh} />}
-      {open === "rename" && <RenameDialog experiment={experiment} onClose={() => setOpen(null)} onDone={refresh} />}
+      {open === "rename" && (
+        <NameDialog
+          describe
+          title={`Rename experiment ${id}`}
+          action="Save"
+          name={experiment.name}
+          description={experiment.description ?? ""}
+          onClose={() => setOpen(null)}
+          onSave={(change) => patchExperiment(id, change).then(refresh)}
+        />
+      )}
     </>
   );
 }
@@ -147,80 +141,19 @@ interface DialogProps {
 
 function ContinueDialog({ experiment, onClose, onDone }: DialogProps): ReactNode {
   const [text, setText] = useState("");
-  const [error, setError] = useState<unknown>(null);
   const { say } = useFeedback();
   const run = async (): Promise<void> => {
-    try {
-      await continueExperiment(experiment.id, text);
-      say(`Experiment ${experiment.id} goes on`);
-      onDone();
-      onClose();
-    } catch (problem) {
-      setError(problem);
-    }
+    await continueExperiment(experiment.id, text);
+    say(`Experiment ${experiment.id} goes on`);
+    onDone();
   };
   return (
-    <Dialog
-      title={`Continue experiment ${experiment.id}`}
-      onClose={onClose}
-      footer={
-        <>
-          <button className="btn" onClick={onClose}>
-            Close
-          </button>
-          <button className="btn primary" onClick={() => void run()}>
-            Continue
-          </button>
-        </>
-      }
-    >
+    <FormDialog title={`Continue experiment ${experiment.id}`} action="Continue" run={run} onClose={onClose}>
       <p className="muted">
         It goes on from its last checkpoint, under the same id. Write only what should differ, for example a longer{" "}
         <code>searcher.max_length</code>; leave it empty to try again as it was.
       </p>
       <Editor label="Changes to the configuration" value={text} onChange={setText} rows={8} />
-      <ErrorNote error={error} />
-    </Dialog>
-  );
-}
-
-function RenameDialog({ experiment, onClose, onDone }: DialogProps): ReactNode {
-  const [name, setName] = useState(experiment.name);
-  const [description, setDescription] = useState(experiment.description ?? "");
-  const [error, setError] = useState<unknown>(null);
-  const save = async (): Promise<void> => {
-    try {
-      await patchExperiment(experiment.id, { name, description });
-      onDone();
-      onClose();
-    } catch (problem) {
-      setError(problem);
-    }
-  };
-  return (
-    <Dialog
-      title={`Rename experiment ${experiment.id}`}
-      onClose={onClose}
-      footer={
-        <>
-          <button className="btn" onClick={onClose}>
-            Close
-          </button>
-          <button className="btn primary" onClick={() => void save()}>
-            Save
-          </button>
-        </>
-      }
-    >
-      <label className="field">
-        <span className="label">Name</span>
-        <input className="input" autoFocus value={name} onChange={(event) => setName(event.target.value)} />
-      </label>
-      <label className="field">
-        <span className="label">Description</span>
-        <input className="input" value={description} onChange={(event) => setDescription(event.target.value)} />
-      </label>
-      <ErrorNote error={error} />
-    </Dialog>
+    </FormDialog>
   );
 }

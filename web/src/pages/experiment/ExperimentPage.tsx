@@ -11,10 +11,10 @@ import { CodeTab } from "./CodeTab";
 import { ConfigTab } from "./ConfigTab";
 import { ExperimentActions } from "./ExperimentActions";
 import { LogsTab } from "./LogsTab";
-import { NotesTab } from "./NotesTab";
 import { OverviewTab } from "./OverviewTab";
 import { TrialsTab } from "./TrialsTab";
 
+const NotesTab = lazy(() => import("./NotesTab"));
 const SearchTab = lazy(() => import("./SearchTab"));
 
 export default function ExperimentPage(): ReactNode {

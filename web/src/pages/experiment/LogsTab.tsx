@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState, type ReactNode } from "react";
+import { useMemo, useState, type ReactNode } from "react";
 import { trialsQuery } from "../../api/queries";
-import type { Experiment } from "../../api/types";
+import type { Experiment, Trial } from "../../api/types";
 import { LogView } from "../../logs/LogView";
 import { isEnded, wordOf } from "../../text/state";
 import { Empty, Loading, Panel } from "../../ui/parts";
@@ -34,7 +34,12 @@ export function LogsTab({ experiment }: { experiment: Experiment }): ReactNode {
           </select>
         </label>
       )}
-      <LogView key={trial.id} path={`/api/v1/trials/${trial.id}/logs`} live={!isEnded(trial.state)} />
+      <TrialLog key={trial.id} trial={trial} />
     </div>
   );
+}
+
+function TrialLog({ trial }: { trial: Trial }): ReactNode {
+  const source = useMemo(() => ({ trial: trial.id }), [trial.id]);
+  return <LogView source={source} live={!isEnded(trial.state)} />;
 }

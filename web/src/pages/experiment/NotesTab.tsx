@@ -4,7 +4,7 @@ import type { Experiment } from "../../api/types";
 import { patchExperiment } from "../actions";
 import { EditableNotes } from "../../ui/EditableNotes";
 
-export function NotesTab({ experiment }: { experiment: Experiment }): ReactNode {
+export default function NotesTab({ experiment }: { experiment: Experiment }): ReactNode {
   const client = useQueryClient();
   const save = async (notes: string): Promise<void> => {
     await patchExperiment(experiment.id, { notes });

@@ -87,18 +87,31 @@ function Summary({ experiment, trials }: { experiment: Experiment; trials: reado
   return (
     <Facts
       items={[
-        [`Best ${experiment.searcherMetric ?? "metric"}`, best == null ? "none yet" : <b>{formatNumber(best, 5)}</b>],
+        [
+          `Best ${experiment.searcherMetric ?? "metric"}`,
+          best == null ? "none yet" : <b key="b">{formatNumber(best, 5)}</b>,
+        ],
         experiment.bestTrialId
-          ? ["Best trial", <Link to={`/trials/${experiment.bestTrialId}`}>Trial {experiment.bestTrialId}</Link>]
+          ? [
+              "Best trial",
+              <Link key="t" to={`/trials/${experiment.bestTrialId}`}>
+                Trial {experiment.bestTrialId}
+              </Link>,
+            ]
           : only
-            ? ["Trial", <Link to={`/trials/${only.id}`}>Trial {only.id}</Link>]
+            ? [
+                "Trial",
+                <Link key="t" to={`/trials/${only.id}`}>
+                  Trial {only.id}
+                </Link>,
+              ]
             : null,
         [
           "Searcher",
           `${experiment.searcherType}, ${experiment.smallerIsBetter === false ? "larger" : "smaller"} is better`,
         ],
         ["Trials", experiment.numTrials],
-        ["Started", <Ago when={experiment.startTime} />],
+        ["Started", <Ago key="s" when={experiment.startTime} />],
         ["Duration", formatDuration(secondsBetween(experiment.startTime, experiment.endTime, now))],
         ["User", experiment.displayName || experiment.username],
         ["Slots per trial", String(slots ?? 1)],
@@ -117,7 +130,9 @@ function Summary({ experiment, trials }: { experiment: Experiment; trials: reado
         experiment.forkedFrom
           ? [
               "Forked from",
-              <Link to={`/experiments/${experiment.forkedFrom}`}>Experiment {experiment.forkedFrom}</Link>,
+              <Link key="f" to={`/experiments/${experiment.forkedFrom}`}>
+                Experiment {experiment.forkedFrom}
+              </Link>,
             ]
           : null,
       ]}

@@ -18,12 +18,9 @@ interface Props {
 
 export default function SearchCharts({ kind, experiment, points, dimensions }: Props): ReactNode {
   const theme = useTheme();
-  const paint = {
-    ink: ink(theme),
-    theme,
-    metric: experiment.searcherMetric ?? "metric",
-    smaller: experiment.smallerIsBetter !== false,
-  };
+  const metric = experiment.searcherMetric ?? "metric";
+  const smaller = experiment.smallerIsBetter !== false;
+  const paint = useMemo(() => ({ ink: ink(theme), theme, metric, smaller }), [theme, metric, smaller]);
   if (kind === "parallel") return <Parallel points={points} dimensions={dimensions} paint={paint} />;
   if (kind === "heat") return <Heat points={points} dimensions={dimensions} paint={paint} />;
   return (
@@ -49,10 +46,7 @@ interface ChartProps {
 
 function Parallel({ points, dimensions, paint }: ChartProps & { dimensions: readonly Dimension[] }): ReactNode {
   const [kept, setKept] = useState<number[] | null>(null);
-  const option = useMemo(
-    () => parallelOption(points, dimensions, paint),
-    [points, dimensions, paint.theme, paint.metric],
-  );
+  const option = useMemo(() => parallelOption(points, dimensions, paint), [points, dimensions, paint]);
   const narrow = (_: unknown, chart: unknown): void => {
     const model = (
       chart as {
@@ -86,7 +80,7 @@ function pickBest(points: readonly Point[], kept: readonly number[] | null, smal
 
 function Scatter({ points, dimension, paint }: ChartProps & { dimension: Dimension }): ReactNode {
   const navigate = useNavigate();
-  const option = useMemo(() => scatterOption(points, dimension, paint), [points, dimension, paint.theme, paint.metric]);
+  const option = useMemo(() => scatterOption(points, dimension, paint), [points, dimension, paint]);
   return (
     <Panel title={`${paint.metric} by ${dimension.name}`} flush>
       <EChart
@@ -103,7 +97,7 @@ function Heat({ points, dimensions, paint }: ChartProps & { dimensions: readonly
   const [first, setFirst] = useState(0);
   const [second, setSecond] = useState(1);
   const [x, y] = [dimensions[first] ?? dimensions[0]!, dimensions[second] ?? dimensions[dimensions.length - 1]!];
-  const option = useMemo(() => heatOption(points, x, y, paint), [points, x, y, paint.theme, paint.metric]);
+  const option = useMemo(() => heatOption(points, x, y, paint), [points, x, y, paint]);
   const pick = (value: number, onChange: (index: number) => void, label: string): ReactNode => (
     <select
       className="select"

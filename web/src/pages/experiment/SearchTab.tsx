@@ -34,7 +34,7 @@ export default function SearchTab({ experiment }: { experiment: Experiment }): R
   });
   const trials = useMemo(() => page.data?.trials ?? [], [page.data]);
   const points = useMemo(() => pointsOf(trials), [trials]);
-  const dimensions = useMemo(() => dimensionsOf(points, experiment), [points, experiment.id]);
+  const dimensions = useMemo(() => dimensionsOf(points, experiment), [points, experiment]);
   if (!trials.length && !page.isPending)
     return (
       <Panel>
@@ -108,11 +108,14 @@ function Curves({
     () => withSearcherMetric(metricIds(trials), experiment.searcherMetric),
     [trials, experiment.searcherMetric],
   );
-  const metric =
-    all.find((item) => `${item.group}/${item.name}` === chosen) ??
-    all.find((item) => item.group === "validation" && item.name === experiment.searcherMetric) ??
-    all[0];
-  const metrics = useMemo(() => (metric ? [metric] : []), [metric?.group, metric?.name]);
+  const metric = useMemo(
+    () =>
+      all.find((item) => `${item.group}/${item.name}` === chosen) ??
+      all.find((item) => item.group === "validation" && item.name === experiment.searcherMetric) ??
+      all[0],
+    [all, chosen, experiment.searcherMetric],
+  );
+  const metrics = useMemo(() => (metric ? [metric] : []), [metric]);
   const drawn = useExperimentSeries(experiment.id, metrics, { count: experiment.numTrials }, isLive(experiment.state));
   useEffect(() => {
     if (!drawn.isPending) onDrawn(true);

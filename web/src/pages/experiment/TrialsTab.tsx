@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState, type ReactNode } from "react";
 import { useNavigate } from "react-router";
-import { post } from "../../api/http";
-import { trialsQuery } from "../../api/queries";
+import { api } from "../../api/client";
+import { trialsQuery, type TrialSort } from "../../api/queries";
 import type { Experiment, Trial } from "../../api/types";
 import { plural } from "../../text/format";
 import { isEnded } from "../../text/state";
@@ -11,7 +11,7 @@ import { useFeedback } from "../../ui/Feedback";
 import { Empty, ErrorNote, Loading, Panel } from "../../ui/parts";
 import { trialColumns } from "./trialColumns";
 
-const BEST = "SORT_BY_BEST_VALIDATION_METRIC";
+const BEST: TrialSort = "SORT_BY_BEST_VALIDATION_METRIC";
 const PAGE = 1000;
 const rowId = (trial: Trial): string => String(trial.id);
 
@@ -19,14 +19,11 @@ export function TrialsTab({ experiment }: { experiment: Experiment }): ReactNode
   const client = useQueryClient();
   const navigate = useNavigate();
   const { ask } = useFeedback();
-  const [sort, setSort] = useState<Sort>({ by: BEST, descending: false });
+  const [sort, setSort] = useState<Sort<TrialSort>>({ by: BEST, descending: false });
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   const page = useQuery(trialsQuery(experiment.id, { sortBy: sort.by, descending: sort.descending, limit: PAGE }));
   const trials = useMemo(() => page.data?.trials ?? [], [page.data]);
-  const columns = useMemo(
-    () => trialColumns(trials, experiment),
-    [trials, experiment.searcherMetric, experiment.bestTrialId],
-  );
+  const columns = useMemo(() => trialColumns(trials, experiment), [trials, experiment]);
   const chosen = trials.filter((trial) => picked.has(String(trial.id)));
   const killable = chosen.filter((trial) => !isEnded(trial.state));
   const kill = (): void =>
@@ -36,7 +33,9 @@ export function TrialsTab({ experiment }: { experiment: Experiment }): ReactNode
       action: "Kill",
       danger: true,
       run: async () => {
-        await Promise.all(killable.map((trial) => post(`/api/v1/trials/${trial.id}/kill`)));
+        await Promise.all(
+          killable.map((trial) => api.post("/api/v1/trials/{trial_id}/kill", { path: { trial_id: trial.id } })),
+        );
         await client.invalidateQueries({ queryKey: ["experiment", experiment.id] });
       },
     });

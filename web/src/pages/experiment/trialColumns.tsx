@@ -1,4 +1,5 @@
 import { Link } from "react-router";
+import type { TrialSort } from "../../api/queries";
 import type { Experiment, Trial } from "../../api/types";
 import { flatten, formatBytes, formatDuration, formatNumber, formatValue, secondsBetween } from "../../text/format";
 import type { Column } from "../../ui/DataTable";
@@ -18,7 +19,7 @@ export function varyingHparams(trials: readonly Trial[]): string[] {
     .sort();
 }
 
-export function trialColumns(trials: readonly Trial[], experiment: Experiment): Column<Trial>[] {
+export function trialColumns(trials: readonly Trial[], experiment: Experiment): Column<Trial, TrialSort>[] {
   const metric = experiment.searcherMetric ?? "metric";
   const latest = (trial: Trial): unknown => trial.latestValidation?.metrics.avgMetrics[metric];
   return [
@@ -55,7 +56,7 @@ export function trialColumns(trials: readonly Trial[], experiment: Experiment): 
       numeric: true,
       cell: (trial) => formatNumber(latest(trial) ?? undefined),
     },
-    ...varyingHparams(trials).map((name): Column<Trial> => ({
+    ...varyingHparams(trials).map((name): Column<Trial, TrialSort> => ({
       id: `hp:${name}`,
       title: name,
       numeric: true,

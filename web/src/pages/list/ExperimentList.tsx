@@ -1,16 +1,17 @@
 /** Experiments, sorted and filtered by the server a page at a time. The address holds the filter, so it can be shared. */
-import { useQueries, useQuery } from "@tanstack/react-query";
+import { useQueries, useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { useMemo, useState, type ReactNode } from "react";
 import { useSearchParams } from "react-router";
 import { useLive } from "../../api/events";
 import { trialsByIdQuery, usersQuery, type ExperimentFilter } from "../../api/queries";
+import type { Trial } from "../../api/types";
 import { plural } from "../../text/format";
 import { DataTable } from "../../ui/DataTable";
 import { Empty, ErrorNote, Loading } from "../../ui/parts";
 import { useStored } from "../../ui/useStored";
 import { FirstExperiment } from "../FirstExperiment";
 import { ColumnPicker } from "./ColumnPicker";
-import { columnsFor, hyperparameterNames } from "./columns";
+import { columnsFor, hyperparameterNames, sortOf } from "./columns";
 import { SelectionBar } from "./SelectionBar";
 import { isGap, useExperimentRows, type Row } from "./useExperimentRows";
 
@@ -43,19 +44,17 @@ export function ExperimentList({ projectId }: { projectId?: number }): ReactNode
     () => new Map(rows.map((row) => [row.id, best.get(row.bestTrialId ?? 0) ?? {}])),
     [rows, best],
   );
-  const chosen = Object.keys(hidden)
-    .filter((id) => id.startsWith("metric:") && !hidden[id])
-    .map((id) => id.slice(7));
-  const metricNames = [
-    ...new Set([
-      ...chosen,
-      ...rows.map((row) => row.searcherMetric ?? "").filter(Boolean),
-      ...[...best.values()].flatMap(Object.keys),
-    ]),
-  ].sort();
+  const metricNames = useMemo(() => {
+    const chosen = Object.keys(hidden).filter((id) => id.startsWith("metric:") && !hidden[id]);
+    const known = rows.flatMap((row) => row.searcherMetric ?? []);
+    const reported = [...best.values()].flatMap(Object.keys);
+    return [...new Set([...chosen.map((id) => id.slice("metric:".length)), ...known, ...reported])]
+      .filter(Boolean)
+      .sort();
+  }, [hidden, rows, best]);
   const columns = useMemo(
     () => columnsFor(hyperparameterNames(rows), metricNames, values),
-    [rows, metricNames.join(), values],
+    [rows, metricNames, values],
   );
   const off = useMemo(
     () => Object.fromEntries(columns.map((column) => [column.id, hidden[column.id] ?? !!column.optional])),
@@ -156,12 +155,12 @@ const rowId = (row: Row): string => (isGap(row) ? `gap-${row.gap}` : String(row.
 
 function filterOf(params: URLSearchParams, projectId?: number): ExperimentFilter {
   const filter: ExperimentFilter = {
-    sortBy: params.get("sort") ?? "SORT_BY_ID",
+    sortBy: sortOf(params.get("sort")),
     descending: (params.get("order") ?? "desc") === "desc",
     archived: params.get("archived") === "1",
   };
   const name = params.get("name");
-  const state = params.get("state");
+  const state = STATES.find(([key]) => key === params.get("state"))?.[0];
   const user = params.get("user");
   const label = params.get("label");
   if (name) filter.name = name;
@@ -178,18 +177,18 @@ function useBestMetrics(trialIds: readonly number[], enabled: boolean): Map<numb
   const parts = Array.from({ length: Math.ceil(wanted.length / AT_ONCE) }, (_, part) =>
     wanted.slice(part * AT_ONCE, (part + 1) * AT_ONCE),
   );
-  const answers = useQueries({ queries: parts.map((ids) => ({ ...trialsByIdQuery(ids), staleTime: 30_000 })) });
-  const fresh = answers.map((answer) => answer.dataUpdatedAt).join();
+  const trials = useQueries({
+    queries: parts.map((ids) => ({ ...trialsByIdQuery(ids), staleTime: 30_000 })),
+    combine: trialsOf,
+  });
   return useMemo(
-    () =>
-      new Map(
-        answers
-          .flatMap((answer) => answer.data ?? [])
-          .map((trial) => [trial.id, trial.bestValidation?.metrics.avgMetrics ?? {}]),
-      ),
-    [fresh, wanted.length],
+    () => new Map(trials.map((trial) => [trial.id, trial.bestValidation?.metrics.avgMetrics ?? {}])),
+    [trials],
   );
 }
+
+const trialsOf = (answers: readonly UseQueryResult<Trial[]>[]): Trial[] =>
+  answers.flatMap((answer) => answer.data ?? []);
 
 function Search({ value, onChange }: { value: string; onChange: (value: string) => void }): ReactNode {
   const [text, setText] = useState(value);

@@ -2,13 +2,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { useNavigate } from "react-router";
-import { post } from "../../api/http";
-import { offers } from "../../api/offers";
-import type { Experiment, InteractiveTask } from "../../api/types";
+import type { Experiment } from "../../api/types";
 import { plural } from "../../text/format";
 import { isEnded, isPaused } from "../../text/state";
 import { useFeedback } from "../../ui/Feedback";
-import { actOn, deleteExperiment, setLabels, VERBS, type Verb } from "../actions";
+import { actOn, deleteExperiment, patchExperiment, VERBS, type Verb } from "../actions";
 import { MoveDialog } from "../MoveDialog";
 import { TagDialog } from "../TagDialog";
 
@@ -21,7 +19,7 @@ export function SelectionBar({
 }): ReactNode {
   const client = useQueryClient();
   const navigate = useNavigate();
-  const { ask, say, complain } = useFeedback();
+  const { ask } = useFeedback();
   const [dialog, setDialog] = useState<"move" | "tag" | null>(null);
   const refresh = (): void => void client.invalidateQueries({ queryKey: ["experiments"] });
   const count = plural(experiments.length, "experiment");
@@ -57,21 +55,10 @@ export function SelectionBar({
       done: `${count} deleted`,
     });
   };
-  const tensorboard = async (): Promise<void> => {
-    try {
-      const answer = await post<{ tensorboard: InteractiveTask }>("/api/v1/tensorboards", {
-        experimentIds: experiments.map((experiment) => experiment.id),
-      });
-      say("TensorBoard is starting");
-      void navigate(`/tasks/${answer.tensorboard.id}`);
-    } catch (error) {
-      complain(error);
-    }
-  };
   const tag = async (labels: readonly string[]): Promise<void> => {
     await Promise.all(
       experiments.map((experiment) =>
-        setLabels(experiment.id, [...new Set([...(experiment.labels ?? []), ...labels])]),
+        patchExperiment(experiment.id, { labels: [...new Set([...(experiment.labels ?? []), ...labels])] }),
       ),
     );
     refresh();
@@ -110,11 +97,6 @@ export function SelectionBar({
       {any((experiment) => experiment.archived) && (
         <button className="btn" onClick={() => act("unarchive")}>
           Unarchive
-        </button>
-      )}
-      {offers("LaunchTensorboard") && (
-        <button className="btn" onClick={() => void tensorboard()}>
-          TensorBoard
         </button>
       )}
       <button className="btn danger" disabled={!any(VERBS.kill.possible)} onClick={() => act("kill")}>

@@ -1,5 +1,6 @@
 /** Columns of the experiment list, including one for each hyperparameter and metric found in what is shown. */
 import { Link } from "react-router";
+import type { ExperimentSort } from "../../api/queries";
 import type { Experiment } from "../../api/types";
 import { flatten, formatBytes, formatDuration, formatNumber, formatValue, secondsBetween } from "../../text/format";
 import { isEnded } from "../../text/state";
@@ -7,8 +8,8 @@ import type { Column } from "../../ui/DataTable";
 import { Ago, Bar, StateBadge } from "../../ui/parts";
 import { isGap, type Row } from "./useExperimentRows";
 
-type RowColumn = Column<Row> & { name: string; optional?: boolean };
-type ExperimentColumn = Column<Experiment> & { name: string; optional?: boolean };
+type RowColumn = Column<Row, ExperimentSort> & { name: string; optional?: boolean };
+type ExperimentColumn = Column<Experiment, ExperimentSort> & { name: string; optional?: boolean };
 
 const FIXED: readonly ExperimentColumn[] = [
   {
@@ -148,6 +149,10 @@ const FIXED: readonly ExperimentColumn[] = [
     cell: (row) => <span className="clip">{row.description}</span>,
   },
 ];
+
+/** What the server can sort by, as an address may ask for it. */
+export const sortOf = (text: string | null): ExperimentSort =>
+  FIXED.find((column) => column.sort === text)?.sort ?? "SORT_BY_ID";
 
 /** A searched hyperparameter is shown as its range; a fixed one as its value. */
 export function hyperparameter(row: Experiment, name: string): string {

@@ -4,9 +4,9 @@
  * The server sorts and filters; rows that have not been looked at yet are gaps of known number, so that the scroll bar
  * is right from the first answer on.
  */
-import { useQueries } from "@tanstack/react-query";
+import { useQueries, type UseQueryResult } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
-import { experimentsQuery, type ExperimentFilter } from "../../api/queries";
+import { experimentsQuery, type ExperimentFilter, type ExperimentPage } from "../../api/queries";
 import type { Experiment } from "../../api/types";
 
 const STRETCH = 100;
@@ -31,24 +31,28 @@ export function useExperimentRows(filter: ExperimentFilter): Rows {
     stretches: [0],
     inView: [0],
   });
-  const current = seen.question === question ? seen : { question, stretches: [0], inView: [0] };
-  const answers = useQueries({
-    queries: current.stretches.map((stretch) => ({
+  const current = useMemo(
+    () => (seen.question === question ? seen : { question, stretches: [0], inView: [0] }),
+    [seen, question],
+  );
+  const { stretches, inView } = current;
+  const pages = useQueries({
+    queries: stretches.map((stretch) => ({
       ...experimentsQuery({ ...filter, offset: stretch * STRETCH, limit: STRETCH }),
-      enabled: current.inView.includes(stretch),
+      enabled: inView.includes(stretch),
     })),
+    combine: joined,
   });
-  const total = answers.find((answer) => answer.data)?.data?.pagination.total ?? 0;
-  const fresh = answers.map((answer) => answer.dataUpdatedAt).join();
+  const { total } = pages;
   const rows = useMemo(() => {
     const all: Row[] = Array.from({ length: total }, (_, gap) => ({ gap }));
-    current.stretches.forEach((stretch, i) =>
-      answers[i]?.data?.experiments.forEach((row, at) => {
+    stretches.forEach((stretch, i) =>
+      pages.experiments[i]?.forEach((row, at) => {
         if (stretch * STRETCH + at < total) all[stretch * STRETCH + at] = row;
       }),
     );
     return all;
-  }, [fresh, total, question, current.stretches.length]);
+  }, [pages.experiments, total, stretches]);
   const loaded = useMemo(() => rows.filter((row) => !isGap(row)) as Experiment[], [rows]);
   const onRange = useCallback(
     (first: number, last: number) => {
@@ -65,8 +69,25 @@ export function useExperimentRows(filter: ExperimentFilter): Rows {
     rows,
     loaded,
     total,
-    isPending: answers[0]?.isPending ?? true,
-    error: answers.find((answer) => answer.error)?.error,
+    isPending: pages.isPending,
+    error: pages.error,
     onRange,
+  };
+}
+
+interface Pages {
+  /** By stretch; absent while a stretch is on its way. */
+  experiments: (readonly Experiment[] | undefined)[];
+  total: number;
+  isPending: boolean;
+  error: unknown;
+}
+
+function joined(answers: readonly UseQueryResult<ExperimentPage>[]): Pages {
+  return {
+    experiments: answers.map((answer) => answer.data?.experiments),
+    total: answers.find((answer) => answer.data)?.data?.pagination.total ?? 0,
+    isPending: answers[0]?.isPending ?? true,
+    error: answers.find((answer) => answer.error)?.error ?? null,
   };
 }

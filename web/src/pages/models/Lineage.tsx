@@ -2,11 +2,10 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
-import { get } from "../../api/http";
+import { lineageQuery, type LineageKind } from "../../api/queries";
 import { Icon } from "../../ui/Icon";
 import { Empty, ErrorNote, Loading } from "../../ui/parts";
 
-export type LineageKind = "dataset" | "experiment" | "trial" | "checkpoint" | "model_version" | "deployment";
 interface Node {
   kind: string;
   id: string;
@@ -23,13 +22,10 @@ const ORDER: readonly (readonly [LineageKind, string])[] = [
 ];
 
 export function Lineage({ kind, id }: { kind: LineageKind; id: string }): ReactNode {
-  const query = useQuery({
-    queryKey: ["lineage", kind, id],
-    queryFn: ({ signal }) => get<{ nodes?: Node[] }>("/api/v1/lineage", { kind, id }, signal),
-  });
+  const query = useQuery(lineageQuery(kind, id));
   if (query.isPending) return <Loading rows={2} />;
   if (query.error) return <ErrorNote error={query.error} />;
-  const nodes = query.data.nodes ?? [];
+  const nodes = query.data.nodes;
   const columns = ORDER.map(([key, title]) => [title, nodes.filter((node) => node.kind === key)] as const);
   const used = columns.filter(([, members]) => members.length);
   if (!used.length) return <Empty title="Nothing is known of its origin" />;

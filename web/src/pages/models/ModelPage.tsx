@@ -2,8 +2,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { Link, useNavigate, useParams } from "react-router";
-import { patch, post, remove } from "../../api/http";
-import { modelPath, modelVersionsQuery } from "../../api/queries";
+import { api, type Request } from "../../api/client";
+import { modelVersionsQuery } from "../../api/queries";
 import type { Model, ModelVersion } from "../../api/types";
 import { formatBytes, formatNumber } from "../../text/format";
 import { useFeedback } from "../../ui/Feedback";
@@ -14,6 +14,7 @@ import { checkpointBytes } from "../experiment/CheckpointsTab";
 import { EditableNotes } from "../../ui/EditableNotes";
 import { Lineage } from "./Lineage";
 
+type Stage = NonNullable<Request<"patch", "/api/v1/models/{model_name}/versions/{model_version_num}">["body"]["stage"]>;
 const STAGES = ["NONE", "STAGING", "PRODUCTION", "RETIRED"] as const;
 const WORDS: Record<string, string> = {
   NONE: "No stage",
@@ -64,7 +65,7 @@ export default function ModelPage(): ReactNode {
       <EditableNotes
         notes={model.notes ?? ""}
         onSave={async (notes) => {
-          await patch(modelPath(name), { notes });
+          await api.patch("/api/v1/models/{model_name}", { path: { model_name: name }, body: { notes } });
           await refresh();
         }}
       />
@@ -86,9 +87,10 @@ export default function ModelPage(): ReactNode {
 function ModelActions({ model, refresh }: { model: Model; refresh: () => Promise<void> }): ReactNode {
   const { ask, complain } = useFeedback();
   const navigate = useNavigate();
-  const path = modelPath(model.name);
+  const path = { model_name: model.name };
   const archive = (): Promise<void> =>
-    post(`${path}/${model.archived ? "unarchive" : "archive"}`)
+    api
+      .post(`/api/v1/models/{model_name}/${model.archived ? "unarchive" : "archive"}`, { path })
       .then(refresh)
       .catch(complain);
   return (
@@ -107,7 +109,7 @@ function ModelActions({ model, refresh }: { model: Model; refresh: () => Promise
             danger: true,
             done: "Model deleted",
             run: async () => {
-              await remove(path);
+              await api.delete("/api/v1/models/{model_name}", { path });
               await navigate("/models");
               await refresh();
             },
@@ -131,8 +133,13 @@ interface VersionsProps {
 
 function Versions({ name, versions, shown, onShow, refresh }: VersionsProps): ReactNode {
   const { ask, complain, say } = useFeedback();
-  const move = (version: number, stage: string): Promise<void> =>
-    patch(`${modelPath(name)}/versions/${version}`, { stage })
+  const pathOf = (version: number): { model_name: string; model_version_num: number } => ({
+    model_name: name,
+    model_version_num: version,
+  });
+  const move = (version: number, stage: Stage): Promise<void> =>
+    api
+      .patch("/api/v1/models/{model_name}/versions/{model_version_num}", { path: pathOf(version), body: { stage } })
       .then(refresh)
       .then(() => say(`Version ${version} is now: ${WORDS[stage]}`))
       .catch(complain);
@@ -143,7 +150,10 @@ function Versions({ name, versions, shown, onShow, refresh }: VersionsProps): Re
       action: "Delete",
       danger: true,
       done: "Version deleted",
-      run: () => remove(`${modelPath(name)}/versions/${version.version}`).then(refresh),
+      run: () =>
+        api
+          .delete("/api/v1/models/{model_name}/versions/{model_version_num}", { path: pathOf(version.version) })
+          .then(refresh),
     });
   return (
     <div className="table-wrap">
@@ -175,7 +185,7 @@ function Versions({ name, versions, shown, onShow, refresh }: VersionsProps): Re
                   className="select"
                   aria-label={`Stage of version ${version.version}`}
                   value={version.stage ?? "NONE"}
-                  onChange={(event) => void move(version.version, event.target.value)}
+                  onChange={(event) => void move(version.version, event.target.value as Stage)}
                 >
                   {STAGES.map((stage) => (
                     <option key={stage} value={stage}>

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { Link } from "react-router";
-import { post } from "../../api/http";
+import { api } from "../../api/client";
 import { modelsQuery } from "../../api/queries";
 import type { Model } from "../../api/types";
 import { DataTable, type Column } from "../../ui/DataTable";
@@ -52,7 +52,7 @@ export default function ModelsPage(): ReactNode {
   const [adding, setAdding] = useState(false);
   const models = useQuery(modelsQuery({ ...(name ? { name } : {}), ...(archived ? {} : { archived: false }) }));
   const add = async (model: { name: string; description: string }): Promise<void> => {
-    await post("/api/v1/models", model);
+    await api.post("/api/v1/models", { body: model });
     await client.invalidateQueries({ queryKey: ["models"] });
   };
   return (

@@ -2,10 +2,9 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { useNavigate } from "react-router";
-import { post } from "../../api/http";
-import { modelPath, modelsQuery } from "../../api/queries";
-import { Dialog } from "../../ui/Dialog";
-import { ErrorNote } from "../../ui/parts";
+import { api } from "../../api/client";
+import { modelsQuery } from "../../api/queries";
+import { FormDialog } from "../../ui/FormDialog";
 
 export function RegisterDialog({ uuid, onClose }: { uuid: string; onClose: () => void }): ReactNode {
   const client = useQueryClient();
@@ -13,33 +12,18 @@ export function RegisterDialog({ uuid, onClose }: { uuid: string; onClose: () =>
   const models = useQuery(modelsQuery({ archived: false })).data ?? [];
   const [name, setName] = useState("");
   const [comment, setComment] = useState("");
-  const [error, setError] = useState<unknown>(null);
   const wanted = name.trim();
   const save = async (): Promise<void> => {
-    try {
-      if (!models.some((model) => model.name === wanted)) await post("/api/v1/models", { name: wanted });
-      await post(`${modelPath(wanted)}/versions`, { modelName: wanted, checkpointUuid: uuid, comment });
-      await client.invalidateQueries({ queryKey: ["models"] });
-      await navigate(`/models/${encodeURIComponent(wanted)}`);
-    } catch (problem) {
-      setError(problem);
-    }
+    if (!models.some((model) => model.name === wanted)) await api.post("/api/v1/models", { body: { name: wanted } });
+    await api.post("/api/v1/models/{model_name}/versions", {
+      path: { model_name: wanted },
+      body: { checkpointUuid: uuid, comment },
+    });
+    await client.invalidateQueries({ queryKey: ["models"] });
+    await navigate(`/models/${encodeURIComponent(wanted)}`);
   };
   return (
-    <Dialog
-      title="Register this checkpoint"
-      onClose={onClose}
-      footer={
-        <>
-          <button className="btn" onClick={onClose}>
-            Close
-          </button>
-          <button className="btn primary" disabled={!wanted} onClick={() => void save()}>
-            Register
-          </button>
-        </>
-      }
-    >
+    <FormDialog title="Register this checkpoint" action="Register" isReady={!!wanted} run={save} onClose={onClose}>
       <label className="field">
         <span className="label">Model, an existing one or a new name</span>
         <input
@@ -59,7 +43,6 @@ export function RegisterDialog({ uuid, onClose }: { uuid: string; onClose: () =>
         <span className="label">Comment</span>
         <input className="input" value={comment} onChange={(event) => setComment(event.target.value)} />
       </label>
-      <ErrorNote error={error} />
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo, type ReactNode } from "react";
 import { Link, Navigate, Route, Routes, useParams } from "react-router";
 import { useLive } from "../../api/events";
-import { post } from "../../api/http";
+import { api } from "../../api/client";
 import { experimentQuery, taskQuery, trialQuery } from "../../api/queries";
 import { metricIds, useTrialSeries } from "../../api/series";
 import type { Experiment, Trial } from "../../api/types";
@@ -38,6 +38,7 @@ const TABS = [
 export default function TrialPage(): ReactNode {
   const id = Number(useParams()["id"]);
   useLive([`trial/${id}`], [["trial", id]], 400);
+  const log = useMemo(() => ({ trial: id }), [id]);
   const { data: trial, error, isPending } = useQuery(trialQuery(id));
   const experiment = useQuery({ ...experimentQuery(trial?.experimentId ?? 0), enabled: !!trial }).data;
   if (isPending) return <Loading />;
@@ -56,7 +57,7 @@ export default function TrialPage(): ReactNode {
           path="checkpoints"
           element={<CheckpointsTab of="trials" id={id} metric={experiment?.searcherMetric ?? ""} />}
         />
-        <Route path="logs" element={<LogView path={`/api/v1/trials/${id}/logs`} live={!isEnded(trial.state)} />} />
+        <Route path="logs" element={<LogView source={log} live={!isEnded(trial.state)} />} />
         <Route path="*" element={<Navigate to={base} replace />} />
       </Routes>
     </>
@@ -74,7 +75,7 @@ function Head({ trial, experiment }: { trial: Trial; experiment: Experiment | un
       danger: true,
       done: `Trial ${trial.id} killed`,
       run: async () => {
-        await post(`/api/v1/trials/${trial.id}/kill`);
+        await api.post("/api/v1/trials/{trial_id}/kill", { path: { trial_id: trial.id } });
         await client.invalidateQueries({ queryKey: ["trial", trial.id] });
       },
     });
@@ -129,7 +130,7 @@ function Overview({ trial, experiment }: { trial: Trial; experiment: Experiment 
       <Panel>
         <Facts
           items={[
-            [`Best ${metric || "metric"}`, <b>{formatNumber(trial.searcherMetricValue ?? undefined, 5)}</b>],
+            [`Best ${metric || "metric"}`, <b key="b">{formatNumber(trial.searcherMetricValue ?? undefined, 5)}</b>],
             [
               "Latest validation",
               trial.latestValidation
@@ -137,12 +138,17 @@ function Overview({ trial, experiment }: { trial: Trial; experiment: Experiment 
                 : "none yet",
             ],
             ["Steps", trial.totalBatchesProcessed.toLocaleString("en-US")],
-            ["Started", <Ago when={trial.startTime} />],
+            ["Started", <Ago key="s" when={trial.startTime} />],
             ["Duration", formatDuration(secondsBetween(trial.startTime, trial.endTime, now))],
             ["Checkpoints", `${trial.checkpointCount ?? 0}, ${formatBytes(trial.totalCheckpointSize ?? 0)}`],
             ["Restarts", trial.restarts],
             trial.warmStartCheckpointUuid
-              ? ["Started from", <span className="mono">{trial.warmStartCheckpointUuid.slice(0, 8)}</span>]
+              ? [
+                  "Started from",
+                  <span key="w" className="mono">
+                    {trial.warmStartCheckpointUuid.slice(0, 8)}
+                  </span>,
+                ]
               : null,
             trial.exitReason ? ["Ended because", trial.exitReason] : null,
           ]}
