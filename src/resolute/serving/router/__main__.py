@@ -15,6 +15,9 @@ import uvloop
 
 from resolute.domain.routing import RoutingTable
 from resolute.host.process_identity import identity_of
+from resolute.serving.http.connection import Connection
+from resolute.serving.http.connections import Connections
+from resolute.serving.http.limits import limits_of_process
 from resolute.serving.router.control import Control
 from resolute.serving.router.front import Front
 from resolute.serving.router.routes import Routes
@@ -22,6 +25,8 @@ from resolute.serving.router.routes import Routes
 _LOOK_S = 0.25
 """Between looks at the table file, for when the master's nudge is lost."""
 _LEAVE_WITHIN_S = 10.0
+_FILES_PER_CLIENT = 2
+"""Its connection, and one to a replica."""
 
 
 def main() -> int:
@@ -48,7 +53,8 @@ async def serve(host: str, port: int, table: Path, state: Path) -> None:
     follower = Follower(table, routes)
     follower.look()
     back = await asyncio.start_server(control.handle, "127.0.0.1", 0)
-    front = await loop.create_server(lambda: Front(routes), host, port, backlog=1024)
+    connections = Connections(Front(routes), limits_of_process(_FILES_PER_CLIENT))
+    front = await loop.create_server(lambda: Connection(connections), host, port, backlog=1024)
     for kind in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(kind, stopping.set)
     write_state(state, port=front.sockets[0].getsockname()[1], control=back.sockets[0].getsockname()[1], token=token)
@@ -56,19 +62,18 @@ async def serve(host: str, port: int, table: Path, state: Path) -> None:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), _LOOK_S)
         follower.look()
-        routes.close_idle_clients()
+        connections.sweep()
     front.close()
-    await _finish(routes)
+    await _finish(connections)
     back.close()
 
 
-async def _finish(routes: Routes) -> None:
+async def _finish(connections: Connections) -> None:
     """Let those who are being answered have their answers."""
-    ends_at = routes.now() + _LEAVE_WITHIN_S
-    while routes.now() < ends_at and any(not front.is_idle for front in routes.fronts):
+    ends_at = connections.now() + _LEAVE_WITHIN_S
+    while connections.now() < ends_at and any(each.is_owed for each in connections.open):
         await asyncio.sleep(0.02)
-    for front in list(routes.fronts):
-        front.close()
+    connections.close_all()
 
 
 class Follower:

@@ -5,19 +5,29 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from resolute.domain.routing import RoutedDeployment, RoutedRevision
 from resolute.domain.traffic import pick, position_of_number, position_of_value
+from resolute.serving.http.request import Request
 from resolute.serving.router.counts import DeploymentCounter
-from resolute.serving.router.request import Request
+from resolute.serving.router.request import cookie
 from resolute.serving.router.upstream import Replica
-
-if TYPE_CHECKING:
-    from resolute.serving.router.exchange import Exchange
 
 MOST_WAITING = 1000
 MOST_SHADOWS = 32
+
+
+class Waiter(Protocol):
+    """A request for which there is no replica yet."""
+
+    @property
+    def size(self) -> int: ...
+    def dispatch(self) -> None:
+        """Try again."""
+
+    def forget(self) -> None:
+        """The deployment is no more."""
 
 
 class Group:
@@ -45,7 +55,7 @@ class Group:
 class Deployed:
     def __init__(self, routed: RoutedDeployment, on_demand: Callable[[], None]) -> None:
         self.counter = DeploymentCounter()
-        self.waiting: dict[Exchange, None] = {}
+        self.waiting: dict[Waiter, None] = {}
         self.shadows = 0
         self._waiting_bytes = 0
         self.groups: dict[int, Group] = {}
@@ -82,7 +92,7 @@ class Deployed:
         if self._sticky_kind == "header":
             header = request.header(self._sticky_name.lower().encode())
             return header.decode("latin-1") if header else None
-        return request.cookie(self._sticky_name) if self._sticky_kind == "cookie" else None
+        return cookie(request, self._sticky_name) if self._sticky_kind == "cookie" else None
 
     def choose(self, position: int, now: float) -> tuple[int, Group, Replica] | None:
         """None: nobody can answer now. The last of the split, the stable one, stands in for the others."""
@@ -115,28 +125,28 @@ class Deployed:
 
     # --------------------------------------------------------------------------------------------- who waits
 
-    def wait(self, exchange: "Exchange") -> bool:
+    def wait(self, waiter: Waiter) -> bool:
         """False: too many wait already."""
-        if exchange not in self.waiting:
-            is_full = self._waiting_bytes + exchange.size > self.routed.max_waiting_bytes
+        if waiter not in self.waiting:
+            is_full = self._waiting_bytes + waiter.size > self.routed.max_waiting_bytes
             if len(self.waiting) >= MOST_WAITING or is_full:
                 return False
             if not self.waiting:
                 self._on_demand()
-            self.waiting[exchange] = None
-            self._waiting_bytes += exchange.size
+            self.waiting[waiter] = None
+            self._waiting_bytes += waiter.size
         self._wake_when_rested()
         return True
 
-    def stop_waiting(self, exchange: "Exchange") -> None:
-        if exchange in self.waiting:
-            del self.waiting[exchange]
-            self._waiting_bytes -= exchange.size
+    def stop_waiting(self, waiter: Waiter) -> None:
+        if waiter in self.waiting:
+            del self.waiting[waiter]
+            self._waiting_bytes -= waiter.size
 
     def wake(self) -> None:
         self._wake = None
-        for exchange in list(self.waiting):
-            exchange.dispatch()
+        for waiter in list(self.waiting):
+            waiter.dispatch()
 
     def _wake_when_rested(self) -> None:
         """Replicas that rest are tried again; new ones come with a table."""

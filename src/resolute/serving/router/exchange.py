@@ -7,9 +7,11 @@ middle of it costs nothing: the request goes to another one. Model servers must 
 import asyncio
 from collections.abc import Callable
 
-from resolute.serving.router.answers import answer
+from resolute.serving.http.answers import answer
+from resolute.serving.http.connection import Turn
+from resolute.serving.http.request import Request
 from resolute.serving.router.deployed import Deployed, Group
-from resolute.serving.router.request import Request
+from resolute.serving.router.request import encoded
 from resolute.serving.router.upstream import Replica, Upstream
 
 _HELD_BYTES = 256 * 1024
@@ -19,17 +21,21 @@ _SLACK_S = 2.0
 """The model server's own time-out comes first: its sentence knows more."""
 
 
-class Answering:
-    """Who takes the answer: a client's connection, or nobody (a shadow's)."""
+class Nobody:
+    """The `Turn` of a shadow: its answers are counted and dropped."""
 
-    def write(self, data: bytes) -> None: ...
-    def done(self, *, is_last: bool) -> None: ...
-    def streams_from(self, upstream: Upstream) -> None: ...
+    def write(self, data: bytes) -> None:
+        pass
+
+    def writelines(self, parts: list[bytes | bytearray | memoryview]) -> None:
+        pass
+
+    def done(self, *, is_last: bool) -> None:
+        pass
 
 
 class Exchange:
     __slots__ = (
-        "_answering",
         "_deadline",
         "_extra",
         "_group",
@@ -44,6 +50,7 @@ class Exchange:
         "_sends",
         "_started",
         "_timer",
+        "_turn",
         "_upstream",
         "deployed",
         "is_over",
@@ -51,12 +58,14 @@ class Exchange:
         "revision",
     )
 
-    def __init__(self, deployed: Deployed, request: Request, answering: Answering, *, is_shadow: bool = False) -> None:
+    def __init__(
+        self, deployed: Deployed, request: Request, path: bytes, turn: Turn, *, is_shadow: bool = False
+    ) -> None:
         self.deployed = deployed
         self.method = request.method
         self.revision = 0
-        self._request = request.encoded()
-        self._answering = answering
+        self._request = encoded(request, path)
+        self._turn = turn
         self._is_shadow = is_shadow
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
@@ -109,6 +118,11 @@ class Exchange:
         if upstream is not None:
             upstream.close()
 
+    def hold(self, is_held: bool) -> None:
+        """The client reads slower than the replica writes."""
+        if self._is_streaming and self._upstream is not None:
+            self._upstream.pause(is_held)
+
     # ------------------------------------------------------------------------------------------------ sending
 
     def _send(self, chosen: tuple[int, Group, Replica]) -> None:
@@ -144,7 +158,7 @@ class Exchange:
     def received(self, upstream: Upstream, data: bytes, *, is_complete: bool) -> None:
         status, is_last = upstream.status, upstream.is_closing
         if self._is_streaming:
-            self._answering.write(data)
+            self._turn.write(data)
         else:
             self._held.append(data)
             self._held_bytes += len(data)
@@ -160,16 +174,15 @@ class Exchange:
         end = data.find(b"\r\n") + 2
         # Behind the status line; everything else goes through as the model server wrote it.
         line = b"x-resolute-revision: %d\r\n" % self.revision
-        self._answering.write(data[:end] + line + self._extra + data[end:])
+        self._turn.write(data[:end] + line + self._extra + data[end:])
         if not is_complete:
             self._is_streaming = True
-            self._answering.streams_from(upstream)
 
     def _complete(self, status: int, *, is_last: bool) -> None:
         self._count(is_error=status >= 500)
         self._leave_replica()
         self._end()
-        self._answering.done(is_last=is_last)
+        self._turn.done(is_last=is_last)
 
     def unconnected(self, replica: Replica) -> None:
         if self.is_over:
@@ -189,7 +202,7 @@ class Exchange:
             self._count(is_error=True)
             self._leave_replica()
             self._end()
-            self._answering.done(is_last=True)
+            self._turn.done(is_last=True)
             return
         if self._sends >= _MOST_SENDS:
             self._count(is_error=True)
@@ -234,8 +247,8 @@ class Exchange:
         is_streaming = self._is_streaming
         self._end()
         if not is_streaming:
-            self._answering.write(answer(status, sentence, retry_after_s=retry_after_s))
-        self._answering.done(is_last=is_streaming)
+            self._turn.write(answer(status, sentence, retry_after_s=retry_after_s))
+        self._turn.done(is_last=is_streaming)
 
     def _count(self, *, is_error: bool) -> None:
         self.deployed.counter.of(self.revision).ended(self._loop.time() - self._started, is_error=is_error)

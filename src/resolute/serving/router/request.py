@@ -1,6 +1,8 @@
-"""One request as it was read, and the bytes that go to a replica for it."""
+"""What the router reads in a request, and the bytes that go to a replica for it."""
 
 from http.cookies import CookieError, SimpleCookie
+
+from resolute.serving.http.request import Request
 
 _PREFIX = b"/serving/"
 # Of this connection only, or rewritten; the caller's credentials are for the router, not for a model's code.
@@ -21,49 +23,39 @@ _NOT_PASSED_ON = frozenset(
 )
 
 
-class Request:
-    __slots__ = ("body", "bytes_read", "headers", "host", "is_last", "method", "path", "url")
-
-    def __init__(self) -> None:
-        self.method = b"GET"
-        self.url = b""
-        self.path = b""
-        """What the replica is asked for: without `/serving/<name>`."""
-        self.host = b""
-        self.headers: list[tuple[bytes, bytes]] = []
-        """Names in lower case."""
-        self.body: list[bytes] = []
-        self.bytes_read = 0
-        self.is_last = False
-        """The client wants no more on this connection."""
-
-    def header(self, name: bytes) -> bytes | None:
-        for known, value in self.headers:
-            if known == name:
-                return value
+def cookie(request: Request, name: str) -> str | None:
+    header = request.header(b"cookie")
+    if header is None:
         return None
+    try:
+        morsel = SimpleCookie(header.decode("latin-1")).get(name)
+    except CookieError:
+        return None
+    return morsel.value if morsel is not None else None
 
-    def cookie(self, name: str) -> str | None:
-        header = self.header(b"cookie")
-        if header is None:
-            return None
-        try:
-            morsel = SimpleCookie(header.decode("latin-1")).get(name)
-        except CookieError:
-            return None
-        return morsel.value if morsel is not None else None
 
-    def encoded(self) -> bytes:
-        """With a length, whatever way its body came."""
-        parts = [self.method, b" ", self.path, b" HTTP/1.1\r\n"]
-        for name, value in self.headers:
-            if name not in _NOT_PASSED_ON:
-                parts += (name, b": ", value, b"\r\n")
-        if self.body or self.method in (b"POST", b"PUT", b"PATCH"):
-            parts.append(b"content-length: %d\r\n" % self.bytes_read)
-        parts.append(b"\r\n")
-        parts += self.body
-        return b"".join(parts)
+def encoded(request: Request, path: bytes) -> bytes:
+    """What a replica is sent: asked for `path`, and with a length, whatever way its body came."""
+    named = _named_by_connection(request)
+    dropped = _NOT_PASSED_ON | named if named else _NOT_PASSED_ON
+    parts = [request.method, b" ", path, b" HTTP/1.1\r\n"]
+    for name, value in request.headers:
+        if name not in dropped:
+            parts += (name, b": ", value, b"\r\n")
+    if request.body or request.method in (b"POST", b"PUT", b"PATCH"):
+        parts.append(b"content-length: %d\r\n" % request.bytes_read)
+    parts.append(b"\r\n")
+    parts += request.body
+    return b"".join(parts)
+
+
+def _named_by_connection(request: Request) -> frozenset[bytes]:
+    """Headers that the client says are for this connection only."""
+    named = request.header(b"connection")
+    if named is None or named.lower() in (b"keep-alive", b"close"):
+        return frozenset()
+    every = b",".join(value for name, value in request.headers if name == b"connection")
+    return frozenset(word.strip().lower() for word in every.split(b",")) - {b"host"}
 
 
 def named_in_path(url: bytes) -> tuple[str, bytes] | None:

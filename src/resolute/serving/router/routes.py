@@ -5,17 +5,26 @@ import hmac
 import logging
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from resolute.domain.data_path import forward_proof, is_for_the_platform, why_ambiguous
 from resolute.domain.errors import InvalidInput
 from resolute.domain.routing import RoutedReplica, RouterCounts, RoutingTable
+from resolute.serving.http.answers import plain, refuse
+from resolute.serving.http.request import Refused, Request
 from resolute.serving.router.deployed import Deployed
-from resolute.serving.router.front import Front, alive, refuse
-from resolute.serving.router.request import Request, named_in_path
+from resolute.serving.router.request import named_in_path
 from resolute.serving.router.upstream import Replica
 
 _log = logging.getLogger("resolute.router")
-_IDLE_CLIENT_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Whom a request is for, and what it asks for there."""
+
+    deployed: Deployed
+    path: bytes
 
 
 class Routes:
@@ -23,7 +32,6 @@ class Routes:
 
     def __init__(self, *, forward_token: str, on_demand: Callable[[], None]) -> None:
         self.table = RoutingTable()
-        self.fronts: set[Front] = set()
         self.started = secrets.token_hex(8)
         self.now = asyncio.get_running_loop().time
         self._forward_token = forward_token
@@ -66,32 +74,32 @@ class Routes:
             replica.close()
         self._leaving = [r for r in (*self._leaving, *known.values()) if r.in_flight]
 
-    def find(self, request: Request) -> Deployed:
+    def find(self, request: Request) -> Found:
         """By the Host header, else by `/serving/<name>`. Raises the refusal when there is none, or no key is shown."""
         path = request.url.partition(b"?")[0].decode("latin-1")
         why = why_ambiguous(path)
         if why:
             raise refuse(400, f"The path {path[:200]!r} is refused: {why}.")
-        request.path = request.url
-        labels = request.host.partition(b":")[0].decode("latin-1").lower().split(".", 2)
+        found_path, host = request.url, request.header(b"host") or b""
+        labels = host.partition(b":")[0].decode("latin-1").lower().split(".", 2)
         deployed = self._by_host.get(".".join(labels[:2])) if len(labels) > 1 else None
         if deployed is None:
             named = named_in_path(request.url)
             if named is None:
                 if request.url in (b"/", b"/healthz"):
-                    raise alive()
-                raise refuse(404, self._unknown(request.host.decode("latin-1")))
-            name, request.path = named
+                    raise Refused(200, plain(200, {"status": "alive"}))
+                raise refuse(404, self._unknown(host.decode("latin-1")))
+            name, found_path = named
             deployed = self._by_name.get(name) or self._by_host.get(name)
             if deployed is None:
                 raise refuse(404, self._unknown(name))
-        self._check_path(request)
+        self._check_path(found_path)
         if self.table.requires_key and not self._is_forwarded(request, deployed) and not deployed.is_allowed(request):
             raise refuse(401, "Send the deployment's key: `Authorization: Bearer <key>` (shown when it was created).")
-        return deployed
+        return Found(deployed, found_path)
 
-    def _check_path(self, request: Request) -> None:
-        path = request.path.partition(b"?")[0].decode("latin-1")
+    def _check_path(self, found_path: bytes) -> None:
+        path = found_path.partition(b"?")[0].decode("latin-1")
         if is_for_the_platform(path):
             raise refuse(404, f"There is nothing at {path[:200]} of a deployment.")
 
@@ -121,12 +129,6 @@ class Routes:
             deployments={key: each.counter.counts(len(each.waiting)) for key, each in self._deployed.items()},
             in_flight={replica.id: replica.in_flight for replica in replicas if replica.in_flight},
         )
-
-    def close_idle_clients(self) -> None:
-        before = self.now() - _IDLE_CLIENT_S
-        for front in list(self.fronts):
-            if front.is_idle and front.last_active < before:
-                front.close()
 
 
 def _taken(known: dict[str, Replica], routed: RoutedReplica) -> Replica:

@@ -11,6 +11,8 @@ import pytest
 import uvloop
 
 from resolute.domain.routing import RoutedDeployment, RoutedReplica, RoutedRevision, RoutingTable
+from resolute.serving.http.connection import Connection
+from resolute.serving.http.connections import Connections
 from resolute.serving.router.front import Front
 from resolute.serving.router.routes import Routes
 
@@ -119,7 +121,8 @@ class Lab:
         self.demands += 1
 
     async def start(self) -> "Lab":
-        server = await asyncio.get_running_loop().create_server(lambda: Front(self.routes), "127.0.0.1", 0)
+        self.connections = Connections(Front(self.routes))
+        server = await asyncio.get_running_loop().create_server(lambda: Connection(self.connections), "127.0.0.1", 0)
         self._stack.callback(server.close)
         self.port = server.sockets[0].getsockname()[1]
         return self

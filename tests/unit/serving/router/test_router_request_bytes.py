@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resolute.serving.router.answers import answer
+from resolute.serving.http.answers import answer
+from resolute.serving.http.request import Request
 from resolute.serving.router.counts import DeploymentCounter
-from resolute.serving.router.request import Request, named_in_path
+from resolute.serving.router.request import cookie, encoded, named_in_path
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,7 @@ def test_the_name_is_the_first_part_after_the_prefix(url: bytes, found: tuple[st
 
 def request(*headers: tuple[bytes, bytes], body: bytes = b"", method: bytes = b"POST") -> Request:
     made = Request()
-    made.method, made.path, made.headers = method, b"/p", list(headers)
+    made.method, made.headers = method, list(headers)
     made.body, made.bytes_read = [body] if body else [], len(body)
     return made
 
@@ -45,27 +46,27 @@ def request(*headers: tuple[bytes, bytes], body: bytes = b"", method: bytes = b"
     ],
 )
 def test_cookies_are_found_among_others(header: bytes, value: str | None) -> None:
-    assert request((b"cookie", header)).cookie("seat") == value
+    assert cookie(request((b"cookie", header)), "seat") == value
 
 
 def test_a_request_without_a_cookie_has_none() -> None:
-    assert request().cookie("seat") is None
+    assert cookie(request(), "seat") is None
 
 
 @pytest.mark.parametrize("method", [b"POST", b"PUT", b"PATCH"])
 def test_methods_with_a_body_always_say_how_long_it_is(method: bytes) -> None:
-    assert b"content-length: 0\r\n" in request(method=method).encoded()
+    assert b"content-length: 0\r\n" in encoded(request(method=method), b"/p")
 
 
 def test_a_get_without_a_body_says_nothing_of_it() -> None:
-    assert request(method=b"GET").encoded() == b"GET /p HTTP/1.1\r\n\r\n"
+    assert encoded(request(method=b"GET"), b"/p") == b"GET /p HTTP/1.1\r\n\r\n"
 
 
 @given(body=st.binary(max_size=200), value=st.binary(max_size=20).filter(lambda v: b"\r" not in v and b"\n" not in v))
 def test_bodies_and_headers_arrive_byte_for_byte(body: bytes, value: bytes) -> None:
-    encoded = request((b"x-own", value), body=body).encoded()
+    sent = encoded(request((b"x-own", value), body=body), b"/p")
 
-    head, _, rest = encoded.partition(b"\r\n\r\n")
+    head, _, rest = sent.partition(b"\r\n\r\n")
     assert rest == body
     assert b"x-own: " + value in head
     assert head.count(b"\r\ncontent-length: ") == 1
@@ -73,7 +74,14 @@ def test_bodies_and_headers_arrive_byte_for_byte(body: bytes, value: bytes) -> N
 
 @pytest.mark.parametrize("name", [b"content-length", b"transfer-encoding", b"connection", b"authorization", b"upgrade"])
 def test_headers_of_the_connection_are_not_passed_on(name: bytes) -> None:
-    assert name + b": secret" not in request((name, b"secret"), body=b"x").encoded()
+    assert name + b": secret" not in encoded(request((name, b"secret"), body=b"x"), b"/p")
+
+
+def test_headers_that_the_client_names_as_its_connections_own_are_not_passed_on() -> None:
+    sent = encoded(request((b"connection", b"close, X-Hop"), (b"x-hop", b"1"), (b"x-own", b"2")), b"/p")
+
+    assert b"x-hop" not in sent
+    assert b"x-own: 2" in sent
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 413, 429, 502, 503, 504])

@@ -266,7 +266,7 @@ def test_headers_without_end_are_refused(in_lab: Any) -> None:
         client = await lab.client()
         client.writer.write(b"GET / HTTP/1.1\r\n" + b"x: " + b"y" * 70_000 + b"\r\nz: 1\r\n\r\n")
 
-        assert (await client.read()).status == 400
+        assert (await client.read()).status == 431
 
     in_lab(test)
 

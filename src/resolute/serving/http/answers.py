@@ -1,19 +1,9 @@
-"""Answers of the router itself: a status and a sentence."""
+"""Answers that no model wrote: a status and a sentence, as bytes."""
 
 import json
+from http import HTTPStatus
 
-_REASONS = {
-    200: "OK",
-    400: "Bad Request",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "Not Found",
-    413: "Content Too Large",
-    429: "Too Many Requests",
-    502: "Bad Gateway",
-    503: "Service Unavailable",
-    504: "Gateway Timeout",
-}
+from resolute.serving.http.request import Refused
 
 
 def answer(status: int, sentence: str, *, retry_after_s: int | None = None, is_last: bool = False) -> bytes:
@@ -23,11 +13,16 @@ def answer(status: int, sentence: str, *, retry_after_s: int | None = None, is_l
 
 def plain(status: int, content: dict[str, object], *, retry_after_s: int | None = None, is_last: bool = False) -> bytes:
     body = json.dumps(content).encode()
-    head = f"HTTP/1.1 {status} {_REASONS[status]}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
+    head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\ncontent-type: application/json\r\n"
+    head += f"content-length: {len(body)}\r\n"
     if retry_after_s is not None:
         head += f"retry-after: {retry_after_s}\r\n"
-    if status == 401:
+    if status == HTTPStatus.UNAUTHORIZED:
         head += "www-authenticate: Bearer\r\n"
     if is_last:
         head += "connection: close\r\n"
     return head.encode() + b"\r\n" + body
+
+
+def refuse(status: int, sentence: str, *, is_last: bool = False) -> Refused:
+    return Refused(status, answer(status, sentence, is_last=is_last), is_last=is_last)
