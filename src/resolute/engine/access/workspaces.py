@@ -177,6 +177,7 @@ def move_project(platform: Platform, project_id: int, *, by: User, workspace_id:
         current.tx.workspaces.get(workspace_id)
         _refuse_taken_project(current.tx, workspace_id, project.name)
         current.change(project, replace(project, workspace_id=workspace_id))
+        current.tx.jobs.follow_project(project_id, workspace_id)
 
 
 def write_notes(platform: Platform, project_id: int, notes: tuple[dict[str, str], ...]) -> None:

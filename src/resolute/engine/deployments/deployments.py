@@ -6,12 +6,14 @@ is written.
 
 import hashlib
 import hmac
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 from resolute.domain.deployment import Deployment, Guard, Revision, RevisionState, Scaling, Serving
 from resolute.domain.errors import AlreadyExists, IllegalTransition, InvalidInput, NotFound
+from resolute.domain.job import Job, JobKind
 from resolute.domain.rollout import candidate_of
 from resolute.engine.deployments.models import FoundModel, SourceSpec, find_model
 from resolute.engine.jobs.fencing import secret_of
@@ -66,6 +68,7 @@ def create_deployment(
                     public=public,
                 )
             )
+            tx.jobs.add(_new_job(made))
         else:
             _retire_candidates(current, existing)
             made = replace(_without_canary(current, existing), scaling=scaling, guard=guard, sticky=sticky)
@@ -73,6 +76,19 @@ def create_deployment(
         _add_revision(current, made, found, serving(Serving()))
         key = deployment_key(secret_of(tx), made)
     return made, key
+
+
+def _new_job(deployment: Deployment) -> Job:
+    return Job(
+        id=deployment.job_id,
+        kind=JobKind.DEPLOYMENT,
+        name=deployment.name,
+        entity_id=deployment.name,
+        user_id=deployment.user_id,
+        workspace_id=deployment.workspace_id,
+        submitted_at=deployment.created_at,
+        queue_position=deployment.created_at.timestamp(),
+    )
 
 
 def _taken(existing: Deployment) -> str:
@@ -229,6 +245,15 @@ def delete_deployment(platform: Platform, name: str, *, namespace: str | None = 
         current.move(deployment, replace(deployment, is_deleted=True, updated_at=current.now))
 
 
+def record_in_deployment(flow: Flow, job: Job, changes: Mapping[str, Any]) -> None:
+    """What was changed in the queue, so that revisions to come start from what is in force."""
+    name = job.entity_id
+    deployment = next(d for d in flow.tx.deployments.all() if d.job_id == job.id)
+    for revision in flow.tx.deployments.revisions(deployment.id):
+        flow.tx.deployments.save_revision(replace(revision, serving=replace(revision.serving, **changes)))
+    flow.publish("deployments", f"deployment/{name}")
+
+
 # ----------------------------------------------------------------------------------------------------------- steps
 
 
@@ -276,6 +301,10 @@ def _changing(platform: Platform, name: str, namespace: str | None) -> Iterator[
 
 
 def _add_revision(current: Flow, deployment: Deployment, found: FoundModel, serving: Serving) -> Revision:
+    """The newest revision says how the deployment stands in the queue."""
+    job = current.tx.jobs.get(deployment.job_id)
+    queued = replace(job, priority=serving.priority, weight=serving.weight, resource_pool=serving.resource_pool)
+    current.change(job, queued)
     return current.add(
         Revision(
             id=0,

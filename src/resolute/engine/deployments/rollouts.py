@@ -231,6 +231,7 @@ class Rollouts:
                 return True
             if changes.is_gone:
                 current.remove(deployment)
+                current.tx.jobs.remove(deployment.job_id)
             else:
                 _carry_out(current, deployment, snapshot.revisions, changes)
             current.publish(f"deployment/{deployment.name}", "deployments")

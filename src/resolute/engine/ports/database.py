@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.experiment import Experiment, ExperimentState
+from resolute.domain.job import Job
 from resolute.domain.metric import Highlights, MetricReport, MetricSummary, Series
 from resolute.domain.task import Task
 from resolute.domain.template import Template
@@ -50,6 +51,9 @@ class Experiments(Protocol):
     def add_searcher_patch(self, experiment_id: int, patch: dict[str, Any], *, number: int, stamp: str) -> None:
         """Write what changed (`search.patch`) since the head, whose `patches` is `number` - 1."""
 
+    def progress(self, experiment_ids: Sequence[int]) -> dict[int, float]:
+        """How far each is, from 0 to 1, without reading its configuration."""
+
     def in_states(self, states: Iterable[ExperimentState]) -> list[Experiment]: ...
     def by_external_id(self, external_id: str) -> Experiment | None: ...
     def search(self, query: ExperimentQuery) -> Page[ExperimentSummary]: ...
@@ -72,6 +76,21 @@ class Trials(Protocol):
     def search(self, query: TrialQuery) -> Page[Trial]: ...
     def checkpoint_totals(self, trial_ids: Sequence[int]) -> dict[int, tuple[int, int]]:
         """Trial id to (count, bytes) of its undeleted checkpoints."""
+
+
+class Jobs(Protocol):
+    def add(self, job: Job) -> None: ...
+    def get(self, job_id: str) -> Job:
+        """Raises NotFound."""
+
+    def save(self, job: Job) -> None: ...
+    def in_queue(self) -> list[Job]:
+        """Those with an allocation that is not TERMINATED."""
+
+    def follow_project(self, project_id: int, workspace_id: int) -> None:
+        """Jobs of the project's experiments belong to this workspace from now on."""
+
+    def remove(self, job_id: str) -> None: ...
 
 
 class Tasks(Protocol):
@@ -200,7 +219,7 @@ class Workspaces(Protocol):
         """The workspace that holds it. None: there is no such project."""
 
     def of_experiment(self, experiment_id: int) -> int | None: ...
-    def of_trial(self, trial_id: int) -> int | None: ...
+    def of_job(self, job_id: str) -> int | None: ...
     def counts(self) -> dict[int, tuple[int, int]]:
         """Workspace id to (projects, experiments)."""
 
@@ -247,6 +266,8 @@ class Transaction(Protocol):
     def experiments(self) -> Experiments: ...
     @property
     def trials(self) -> Trials: ...
+    @property
+    def jobs(self) -> Jobs: ...
     @property
     def tasks(self) -> Tasks: ...
     @property

@@ -22,6 +22,7 @@ from resolute.store.db.datasets import DatasetTable
 from resolute.store.db.deployments import DeploymentTable
 from resolute.store.db.experiments import ExperimentTable
 from resolute.store.db.faults import translated
+from resolute.store.db.jobs import JobTable
 from resolute.store.db.metrics import MetricTable
 from resolute.store.db.models import ModelTable
 from resolute.store.db.ownership import WAIT_S, Owner, current_owner
@@ -72,6 +73,10 @@ class DatabaseTransaction:
     @cached_property
     def trials(self) -> TrialTable:
         return TrialTable(self._connection)
+
+    @cached_property
+    def jobs(self) -> JobTable:
+        return JobTable(self._connection)
 
     @cached_property
     def tasks(self) -> TaskTable:
