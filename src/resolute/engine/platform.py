@@ -8,6 +8,7 @@ from typing import Any
 
 from resolute.domain.capacity import Fitting
 from resolute.domain.change import PLATFORM, Actor
+from resolute.domain.change_retention import ChangeRetention
 from resolute.domain.errors import NotSupported
 from resolute.domain.placement import Scheduler
 from resolute.engine.bus import Bus
@@ -37,6 +38,7 @@ class MasterConfig:
     preemption: bool = True
     fitting_policy: Fitting = "best"
     preemption_timeout_s: float = 3600.0
+    change_retention: ChangeRetention = field(default_factory=ChangeRetention)
 
 
 def _no_dataset_files(uri: str) -> DatasetFiles:

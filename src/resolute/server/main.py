@@ -23,6 +23,7 @@ import uvicorn
 from resolute.domain.errors import InvalidInput, ResoluteError, Unavailable
 from resolute.engine.access import accounts
 from resolute.engine.access.workspaces import ensure_default_workspace
+from resolute.engine.changes.loop import DeliveryLoop
 from resolute.engine.deployments.rollouts import RolloutLoop
 from resolute.engine.jobs.allocations import pending_preemption
 from resolute.engine.loop import EngineLoop
@@ -179,14 +180,17 @@ class Master:
         server = _Server(config, platform, loop, stop_trials=self._options.stop_trials)
         router = self._router()
         rollouts = RolloutLoop(platform, router, requires_key=not is_loopback(self._options.host))
+        deliveries = DeliveryLoop(platform)
         loop.start()
         rollouts.start()
+        deliveries.start()
         store.watch_ownership(server.give_up)
         try:
             server.run(sockets=[listener])
         finally:
             rollouts.stop()
             loop.stop()
+            deliveries.stop()
             if self._options.stop_trials:
                 router.stop()
         return server.exit_code

@@ -89,11 +89,10 @@ def test_a_changed_priority_is_told_with_its_old_and_new_value_and_other_fields_
 
     patch_experiment(world.platform, experiment.id, priority=7, notes="a secret plan")
 
-    change = changes(world, "experiment", experiment.id)[-1]
-    of_job = changes(world, "job", experiment.job_id)[-1]
-    assert change.action is of_job.action is Action.CHANGED
+    job, change = changes(world, "job")[-1], changes(world, "experiment", experiment.id)[-1]
+    assert (job.action, change.action) == (Action.CHANGED, Action.CHANGED)
+    assert job.detail["changed"] == {"priority": [42, 7]}
     assert change.detail == {"name": "test", "also": ["config", "notes"]}
-    assert of_job.detail == {"name": "test", "entity_id": str(experiment.id), "changed": {"priority": [42, 7]}}
 
 
 def test_a_change_that_changes_nothing_is_none(world) -> None:

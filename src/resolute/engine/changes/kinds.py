@@ -59,10 +59,6 @@ def _job_topics(trial_id: int | None) -> tuple[str, ...]:
     return () if trial_id is None else (f"trial/{trial_id}",)
 
 
-def _workspace_of_trial(tx: Transaction, trial_id: int | None) -> int | None:
-    return None if trial_id is None else tx.workspaces.of_trial(trial_id)
-
-
 EXPERIMENT = Kind(
     name="experiment",
     of=Experiment,
@@ -75,17 +71,6 @@ EXPERIMENT = Kind(
     about=("name",),
     shown=("name", "archived", "project_id", "labels"),
 )
-JOB = Kind(
-    name="job",
-    of=Job,
-    add=lambda tx, j: _unchanged(tx.jobs.add(j), j),  # type: ignore[func-returns-value]
-    save=lambda tx, j, expected: _stored(lambda: tx.jobs.save(j)),
-    remove=lambda tx, j: tx.jobs.remove(j.id),
-    topics=lambda j: ("queue", "engine"),
-    workspace=lambda tx, j: j.workspace_id,
-    about=("name", "entity_id"),
-    shown=("priority", "weight", "max_slots", "resource_pool", "queue_position"),
-)
 TRIAL = Kind(
     name="trial",
     of=Trial,
@@ -97,6 +82,18 @@ TRIAL = Kind(
     about=("experiment_id",),
     shown=("excluded_nodes", "log_policy_matched"),
 )
+JOB = Kind(
+    name="job",
+    of=Job,
+    add=lambda tx, j: _unchanged(tx.jobs.add(j), j),  # type: ignore[func-returns-value]
+    save=lambda tx, j, expected: _stored(lambda: tx.jobs.save(j)),
+    remove=lambda tx, j: tx.jobs.remove(j.id),
+    id=lambda j: j.id,
+    topics=lambda j: ("queue",),
+    workspace=lambda tx, j: j.workspace_id,
+    about=("kind", "entity_id", "name"),
+    shown=("priority", "weight", "max_slots", "resource_pool", "queue_position", "workspace_id", "name"),
+)
 ALLOCATION = Kind(
     name="allocation",
     of=Allocation,
@@ -105,7 +102,7 @@ ALLOCATION = Kind(
     id=lambda a: a.id,
     state=lambda a: a.state,
     topics=lambda a: (f"allocation/{a.id}", f"task/{a.task_id}", "queue", *_job_topics(a.trial_id)),
-    workspace=lambda tx, a: _workspace_of_trial(tx, a.trial_id),
+    workspace=lambda tx, a: tx.workspaces.of_job(a.job_id),
     about=("task_id", "trial_id", "exit_code", "exit_reason"),
     shown=("resource_pool",),
 )
@@ -232,8 +229,8 @@ ACCESS_TOKEN = Kind(
 
 _KINDS: tuple[Kind[Any], ...] = (
     EXPERIMENT,
-    JOB,
     TRIAL,
+    JOB,
     ALLOCATION,
     CHECKPOINT,
     DEPLOYMENT,

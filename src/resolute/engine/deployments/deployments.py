@@ -303,9 +303,8 @@ def _changing(platform: Platform, name: str, namespace: str | None) -> Iterator[
 def _add_revision(current: Flow, deployment: Deployment, found: FoundModel, serving: Serving) -> Revision:
     """The newest revision says how the deployment stands in the queue."""
     job = current.tx.jobs.get(deployment.job_id)
-    current.change(
-        job, replace(job, priority=serving.priority, weight=serving.weight, resource_pool=serving.resource_pool)
-    )
+    queued = replace(job, priority=serving.priority, weight=serving.weight, resource_pool=serving.resource_pool)
+    current.change(job, queued)
     return current.add(
         Revision(
             id=0,

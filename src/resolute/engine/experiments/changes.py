@@ -146,7 +146,7 @@ def _change(
             job = current.tx.jobs.get(stored.job_id)
             current.change(job, change_job(job))
         current.publish("engine", "queue")
-        return current.move(stored, change(stored))
+        return current.change(stored, change(stored))
 
 
 def patch_experiment(
@@ -255,7 +255,8 @@ def delete_experiment(platform: Platform, experiment_id: int) -> None:
         for trial in trials:
             platform.logs.remove(trial.task_id)
     except ResoluteError:
-        _change(platform, experiment_id, lambda e: e.moved_to(ExperimentState.DELETE_FAILED, now=platform.clock()))
+        with flow(platform) as current:
+            _move(current, current.tx.experiments.get(experiment_id), ExperimentState.DELETE_FAILED)
         raise
     with flow(platform) as current:
         current.remove(current.tx.experiments.get(experiment_id))

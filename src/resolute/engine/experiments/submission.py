@@ -250,8 +250,8 @@ def continue_experiment(platform: Platform, experiment_id: int, override_config:
             experiment.moved_to(ExperimentState.ACTIVE, now=current.now), config=parsed.resolved, progress=0.0
         )
         current.move(experiment, moved, reason="continued")
-        stored_job = current.tx.jobs.get(moved.job_id)
-        job = current.change(stored_job, _configured(stored_job, moved))
+        job = current.tx.jobs.get(moved.job_id)
+        job = current.change(job, _configured(job, moved))
         _link_datasets(current.tx, experiment_id, dataset_ids)
         current.tx.experiments.save_searcher_snapshot(experiment_id, searcher.snapshot())
         _wake_trials(current, moved)

@@ -20,10 +20,7 @@ _OF_PROJECT = HotStatement("SELECT workspace_id FROM projects WHERE id = :id")
 _OF_EXPERIMENT = HotStatement(
     "SELECT p.workspace_id FROM experiments e JOIN projects p ON p.id = e.project_id WHERE e.id = :id"
 )
-_OF_TRIAL = HotStatement(
-    "SELECT p.workspace_id FROM trials t JOIN experiments e ON e.id = t.experiment_id "
-    "JOIN projects p ON p.id = e.project_id WHERE t.id = :id"
-)
+_OF_JOB = HotStatement("SELECT workspace_id FROM jobs WHERE id = :id")
 
 
 class WorkspaceTable:
@@ -63,8 +60,8 @@ class WorkspaceTable:
     def of_experiment(self, experiment_id: int) -> int | None:
         return self._workspace(_OF_EXPERIMENT, experiment_id)
 
-    def of_trial(self, trial_id: int) -> int | None:
-        return self._workspace(_OF_TRIAL, trial_id)
+    def of_job(self, job_id: str) -> int | None:
+        return self._workspace(_OF_JOB, job_id)
 
     def counts(self) -> dict[int, tuple[int, int]]:
         statement = (
@@ -111,7 +108,7 @@ class WorkspaceTable:
         rows = self._connection.execute(statement)
         return {key: (count, int(active), last) for key, count, active, last in rows}
 
-    def _workspace(self, statement: HotStatement, key: int) -> int | None:
+    def _workspace(self, statement: HotStatement, key: int | str) -> int | None:
         row = statement.first(self._connection, {"id": key})
         return None if row is None else int(row[0])
 
