@@ -5,6 +5,8 @@ It holds no state that matters: every answer about a gang is read from `<home>/r
 """
 
 import contextlib
+import hashlib
+import logging
 import os
 import shutil
 import signal
@@ -23,15 +25,21 @@ from resolute.runners import environments
 from resolute.runners.environments import Environment
 from resolute.runners.process_env import process_env
 from resolute.runners.rendering import render_gang, without_secrets
+from resolute.runners.shepherd.cgroups import Cgroup, own_groups
 from resolute.runners.shepherd.entrypoint import plain_python
 from resolute.runners.shepherd.identity import identity_of
 from resolute.runners.shepherd.orders import FORCE_SIGNAL
+from resolute.runners.shepherd.ownership import MARK_LENGTH, MARK_VARIABLE, RunProcesses, inherited_mark
 from resolute.runners.shepherd.run_directory import Exit, RunDirectory
 from resolute.runners.slots import host_name, local_node
 from resolute.runners.zygote import BOOT_SCRIPT, ZygotePool, spawn
 
+log = logging.getLogger(__name__)
+
 WARM_MODULES = ("numpy.random", "torch", "httpcore", "resolute.training.core", "resolute.pytorch")
 """What trials are likely to import (`httpcore` on the first request); what an environment lacks is left out."""
+_TELL_AFTER_S = 30.0
+"""Between warnings about processes that were killed and do not die, because the kernel or a device holds them."""
 _CAN_BE_WARM = sys.platform == "linux"
 _LOST = GangStatus(
     is_lost=True,
@@ -40,9 +48,18 @@ _LOST = GangStatus(
 
 
 class LocalRunner:
-    """`slots` None: one per CUDA device, else per core. `warm` False: every trial starts a fresh interpreter."""
+    """`slots` None: one per CUDA device, else per core. `warm` False: every trial starts a fresh interpreter.
+    `cgroups`: folders below which a run may have a control group, best first; None: those of this process."""
 
-    def __init__(self, *, home: Path, slots: int | None = None, node_id: str | None = None, warm: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        home: Path,
+        slots: int | None = None,
+        node_id: str | None = None,
+        warm: bool = True,
+        cgroups: Sequence[str] | None = None,
+    ) -> None:
         home = home.absolute()
         self._runs = home / "runs"
         self._runs.mkdir(parents=True, exist_ok=True)
@@ -55,6 +72,9 @@ class LocalRunner:
         self._lock = threading.Lock()
         self._spawned: set[int] = set()
         self._ended: dict[str, GangStatus] = {}
+        self._cgroups = own_groups() if cgroups is None else tuple(cgroups)
+        self._dying_since: dict[str, float] = {}
+        """Lost gangs whose processes were killed and are not all dead yet, by handle."""
 
     def nodes(self) -> list[Node]:
         return [self._node]
@@ -77,6 +97,7 @@ class LocalRunner:
         with self._starting:
             if run.claimed_by() is not None or run.exit() is not None:
                 return handle
+            self._ended.pop(handle, None)
             environment = environments.resolve(gang.environment, envs=self._envs)
             try:
                 run.prepare(self._request(gang, environment), gang.context)
@@ -103,6 +124,8 @@ class LocalRunner:
         if shepherd is not None and shepherd.is_alive:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(shepherd.pid, FORCE_SIGNAL if force else signal.SIGTERM)
+                if force:
+                    os.kill(shepherd.pid, signal.SIGCONT)  # a stopped process takes no orders
 
     def running(self) -> list[str]:
         handles = sorted(unquote(path.name) for path in self._runs.iterdir() if path.is_dir())
@@ -126,7 +149,11 @@ class LocalRunner:
         """Remove the run directory of a gang that has ended. Unknown or running handles are ignored."""
         if _is_running(self._status(handle)):
             return
-        shutil.rmtree(self._run(handle).path, ignore_errors=True)
+        run = self._run(handle)
+        cgroup = run.cgroup()
+        if cgroup is not None:
+            Cgroup(cgroup).remove()
+        shutil.rmtree(run.path, ignore_errors=True)
         with self._lock:
             self._ended.pop(handle, None)
 
@@ -145,7 +172,7 @@ class LocalRunner:
             return known
         run = self._run(handle)
         if not run.path.exists():
-            return _LOST
+            return self._lost(handle, run)
         shepherd = run.claimed_by()
         # The claim is read first and the exit last: a gang that ends in between is seen as ended, never as lost.
         is_alive = shepherd.is_alive if shepherd is not None else self._is_starting(run)
@@ -155,10 +182,27 @@ class LocalRunner:
             with self._lock:
                 self._ended[handle] = status
             return status
-        if is_alive:
-            return GangStatus()
-        _kill_leftovers(run)
-        return _LOST
+        return GangStatus() if is_alive else self._lost(handle, run)
+
+    def _lost(self, handle: str, run: RunDirectory) -> GangStatus:
+        """Whoever is told that a gang is lost may start it again, so nothing of it may run: until all of its processes
+        are dead it counts as running."""
+        living = _kill_leftovers(run)
+        with self._lock:
+            if not living:
+                self._dying_since.pop(handle, None)
+                self._ended[handle] = _LOST
+                return _LOST
+            if handle not in self._dying_since:
+                self._dying_since[handle] = time.monotonic()
+            elif time.monotonic() - self._dying_since[handle] > _TELL_AFTER_S:
+                self._dying_since[handle] = time.monotonic()
+                log.warning(
+                    "The supervisor of %s is gone and its processes %s do not die; its slots stay taken until they do.",
+                    handle,
+                    ", ".join(map(str, sorted(living))),
+                )
+        return GangStatus()
 
     def _is_starting(self, run: RunDirectory) -> bool:
         """Not claimed yet. When the process that should claim it is not there, the gang is given up for good, so that
@@ -171,7 +215,8 @@ class LocalRunner:
         if pid is None:
             # Neither site-packages nor the caller's PYTHON* variables concern a shepherd that starts others.
             arguments = [sys.executable, "-I", "-S", str(BOOT_SCRIPT), "shepherd", str(run.path)]
-            pid = spawn(arguments, os.environ, errors=run.path / "shepherd.err")
+            env = {**os.environ, MARK_VARIABLE: inherited_mark(_mark(run), os.environ.get(MARK_VARIABLE, ""))}
+            pid = spawn(arguments, env, errors=run.path / "shepherd.err")
             with self._lock:
                 self._spawned.add(pid)
         return pid
@@ -181,11 +226,11 @@ class LocalRunner:
             return None
         runs_in_it = environment.is_ready and environment.can_be_warm and plain_python(gang.entrypoint) is not None
         if runs_in_it and environment.python != sys.executable:
-            pid = self._zygotes.get(environment.python).launch(run.path)
+            pid = self._zygotes.get(environment.python).launch(run.path, _mark(run))
             if pid is not None:
                 return pid
         # Also where nothing is run in it: forking a shepherd is cheaper than starting one.
-        return self._zygotes.get(sys.executable).launch(run.path)
+        return self._zygotes.get(sys.executable).launch(run.path, _mark(run))
 
     def _reap(self) -> None:
         """Shepherds that this master executed itself are its children; their exit codes mean nothing."""
@@ -201,6 +246,7 @@ class LocalRunner:
         return process_env(gang, environment, node=self._node, run=run, inherited=inherited)
 
     def _request(self, gang: Gang, environment: Environment) -> dict[str, Any]:
+        run = self._run(gang.allocation_id)
         return {
             "allocation_id": gang.allocation_id,
             "entrypoint": gang.entrypoint,
@@ -209,6 +255,8 @@ class LocalRunner:
             "build": environment.build.as_json() if environment.build is not None else None,
             "files": gang.files,
             "bind_mounts": gang.bind_mounts,
+            "mark": _mark(run),
+            "cgroups": self._cgroups,
             "log_path": os.path.abspath(gang.log_path) if gang.log_path else "",
         }
 
@@ -217,9 +265,12 @@ def _is_running(status: GangStatus) -> bool:
     return status.exit_code is None and not status.is_lost
 
 
-def _kill_leftovers(run: RunDirectory) -> None:
-    """Its shepherd was killed: whoever is told that the gang is lost may start it again, so nothing of it may run."""
-    entrypoint = run.entrypoint()
-    if entrypoint.is_alive:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(entrypoint.pid, signal.SIGKILL)
+def _kill_leftovers(run: RunDirectory) -> set[int]:
+    """Those that are not dead yet."""
+    cgroup = run.cgroup()
+    return RunProcesses(_mark(run), run.entrypoint(), Cgroup(cgroup) if cgroup is not None else None).end()
+
+
+def _mark(run: RunDirectory) -> str:
+    """The same for every master over this home, also when the directory is gone."""
+    return hashlib.sha256(os.fsencode(run.path)).hexdigest()[:MARK_LENGTH]
