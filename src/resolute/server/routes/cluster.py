@@ -137,7 +137,7 @@ def get_resource_pools(platform: PlatformOf, page: Paging) -> wire.GetResourcePo
                 config=platform.config,
                 slot_type=DeviceType(min(kinds - {"TYPE_CPU"} or kinds or {"TYPE_CPU"})),
                 zero_slot=sum(len(view.zero_slot) for view in own),
-                jobs=[job for job in jobs if job.experiment.resource_pool == pool.name],
+                jobs=[job for job in jobs if job.job.resource_pool == pool.name],
             )
         )
     return wire.GetResourcePoolsResponse(resource_pools=pools, pagination=pagination(cut, page))
