@@ -19,8 +19,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from resolute.host.process_identity import ProcessIdentity
 from resolute.runners.shepherd.cgroups import Cgroup
-from resolute.runners.shepherd.identity import ProcessIdentity
 
 MARK_VARIABLE = "RESOLUTE_RUN_MARK"
 MARK_LENGTH = 32
