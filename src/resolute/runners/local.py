@@ -5,6 +5,7 @@ It holds no state that matters: every answer about a gang is read from `<home>/r
 """
 
 import contextlib
+import logging
 import os
 import shutil
 import signal
@@ -26,15 +27,21 @@ from resolute.runners.environments import Environment
 from resolute.runners.node_request import node_request
 from resolute.runners.preparation import run_directory, session_request
 from resolute.runners.rendering import render_gang, unused_here, without_secrets
+from resolute.runners.shepherd.cgroups import Cgroup, own_groups
 from resolute.runners.shepherd.entrypoint import plain_python
 from resolute.runners.shepherd.model_code import cached_code, keep_code
 from resolute.runners.shepherd.orders import FORCE_SIGNAL
+from resolute.runners.shepherd.ownership import MARK_VARIABLE, RunProcesses, inherited_mark, mark_of
 from resolute.runners.shepherd.run_directory import Exit, RunDirectory
 from resolute.runners.slots import host_name, local_node
 from resolute.runners.zygote import BOOT_SCRIPT, ZygotePool, spawn
 
+log = logging.getLogger(__name__)
+
 WARM_MODULES = ("numpy.random", "torch", "httpcore", "resolute.training.core", "resolute.pytorch")
 """What trials are likely to import (`httpcore` on the first request); what an environment lacks is left out."""
+_TELL_AFTER_S = 30.0
+"""Between warnings about processes that were killed and do not die, because the kernel or a device holds them."""
 _CAN_BE_WARM = sys.platform == "linux"
 _LOST = GangStatus(
     phase=Phase.ENDED,
@@ -49,7 +56,8 @@ ReadCode = Callable[[str], bytes]
 class LocalRunner:
     """`slots` None: one per CUDA device, else per core. `warm` False: every trial starts a fresh interpreter.
     `read_code`: a model definition by its content hash, for a runner that lives with its master; without it the
-    supervisors fetch it themselves."""
+    supervisors fetch it themselves. `cgroups`: folders below which a run may have a control group, best first; None:
+    those of this process."""
 
     def __init__(
         self,
@@ -59,6 +67,7 @@ class LocalRunner:
         node_id: str | None = None,
         warm: bool = True,
         read_code: ReadCode | None = None,
+        cgroups: Sequence[str] | None = None,
     ) -> None:
         home = home.absolute()
         self._read_code = read_code
@@ -74,6 +83,9 @@ class LocalRunner:
         self._lock = threading.Lock()
         self._spawned: set[int] = set()
         self._ended: dict[str, GangStatus] = {}
+        self._cgroups = own_groups() if cgroups is None else tuple(cgroups)
+        self._dying_since: dict[str, float] = {}
+        """Lost gangs whose processes were killed and are not all dead yet, by handle."""
 
     def pools(self) -> list[Pool]:
         return [Pool(self._node.resource_pool, self._node.slots[0].type if self._node.slots else DeviceType.CPU)]
@@ -99,6 +111,7 @@ class LocalRunner:
         with self._starting:
             if run.claimed_by() is not None or run.exit() is not None:
                 return handle
+            self._ended.pop(handle, None)
             environment = environments.resolve(gang.environment, envs=self._envs)
             try:
                 self._fetch_code(gang.context_id)
@@ -126,6 +139,8 @@ class LocalRunner:
         if shepherd is not None and shepherd.is_alive:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(shepherd.pid, FORCE_SIGNAL if force else signal.SIGTERM)
+                if force:
+                    os.kill(shepherd.pid, signal.SIGCONT)  # a stopped process takes no orders
 
     def running(self) -> list[str]:
         handles = sorted(unquote(path.name) for path in self._runs.iterdir() if path.is_dir())
@@ -149,7 +164,11 @@ class LocalRunner:
         """Remove the run directory of a gang that has ended. Unknown or running handles are ignored."""
         if not self._status(handle).is_over:
             return
-        shutil.rmtree(self._run(handle).path, ignore_errors=True)
+        run = self._run(handle)
+        cgroup = run.cgroup()
+        if cgroup is not None:
+            Cgroup(cgroup).remove()
+        shutil.rmtree(run.path, ignore_errors=True)
         with self._lock:
             self._ended.pop(handle, None)
 
@@ -171,7 +190,7 @@ class LocalRunner:
             return known
         run = self._run(handle)
         if not run.path.exists():
-            return _LOST
+            return self._lost(handle, run)
         shepherd = run.claimed_by()
         # The claim is read first and the exit last: a gang that ends in between is seen as ended, never as lost.
         is_alive = shepherd.is_alive if shepherd is not None else self._is_starting(run)
@@ -183,8 +202,27 @@ class LocalRunner:
             return status
         if is_alive:
             return GangStatus(phase=run.phase())
-        _kill_leftovers(run)
-        return _LOST
+        return self._lost(handle, run)
+
+    def _lost(self, handle: str, run: RunDirectory) -> GangStatus:
+        """Whoever is told that a gang is lost may start it again, so nothing of it may run: until all of its processes
+        are dead it counts as running."""
+        living = _kill_leftovers(run)
+        with self._lock:
+            if not living:
+                self._dying_since.pop(handle, None)
+                self._ended[handle] = _LOST
+                return _LOST
+            if handle not in self._dying_since:
+                self._dying_since[handle] = time.monotonic()
+            elif time.monotonic() - self._dying_since[handle] > _TELL_AFTER_S:
+                self._dying_since[handle] = time.monotonic()
+                log.warning(
+                    "The supervisor of %s is gone and its processes %s do not die; its slots stay taken until they do.",
+                    handle,
+                    ", ".join(map(str, sorted(living))),
+                )
+        return GangStatus(phase=run.phase())
 
     def _is_starting(self, run: RunDirectory) -> bool:
         """Not claimed yet. When the process that should claim it is not there, the gang is given up for good, so that
@@ -197,7 +235,8 @@ class LocalRunner:
         if pid is None:
             # Neither site-packages nor the caller's PYTHON* variables concern a shepherd that starts others.
             arguments = [sys.executable, "-I", "-S", str(BOOT_SCRIPT), "shepherd", str(run.path)]
-            pid = spawn(arguments, os.environ, errors=run.path / "shepherd.err")
+            env = {**os.environ, MARK_VARIABLE: inherited_mark(mark_of(run.path), os.environ.get(MARK_VARIABLE, ""))}
+            pid = spawn(arguments, env, errors=run.path / "shepherd.err")
             with self._lock:
                 self._spawned.add(pid)
         return pid
@@ -207,11 +246,11 @@ class LocalRunner:
             return None
         runs_in_it = environment.is_ready and environment.can_be_warm and plain_python(gang.entrypoint) is not None
         if runs_in_it and environment.python != sys.executable:
-            pid = self._zygotes.get(environment.python).launch(run.path)
+            pid = self._zygotes.get(environment.python).launch(run.path, mark_of(run.path))
             if pid is not None:
                 return pid
         # Also where nothing is run in it: forking a shepherd is cheaper than starting one.
-        return self._zygotes.get(sys.executable).launch(run.path)
+        return self._zygotes.get(sys.executable).launch(run.path, mark_of(run.path))
 
     def _reap(self) -> None:
         """Shepherds that this master executed itself are its children; their exit codes mean nothing."""
@@ -226,19 +265,19 @@ class LocalRunner:
         return self._request_in(gang, environment, os.environ)
 
     def _request_in(self, gang: Gang, environment: Environment, inherited: Mapping[str, str]) -> dict[str, Any]:
+        run = self._run(gang.allocation_id)
         return session_request(
             node_request(gang, gang.nodes[0], is_remote=False, notes=unused_here(gang)),
             environment,
             node=self._node,
-            run=self._run(gang.allocation_id),
+            run=run,
             contexts=self._contexts,
             inherited=inherited,
+            cgroups=self._cgroups,
         )
 
 
-def _kill_leftovers(run: RunDirectory) -> None:
-    """Its shepherd was killed: whoever is told that the gang is lost may start it again, so nothing of it may run."""
-    entrypoint = run.entrypoint()
-    if entrypoint.is_alive:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(entrypoint.pid, signal.SIGKILL)
+def _kill_leftovers(run: RunDirectory) -> set[int]:
+    """Those that are not dead yet."""
+    cgroup = run.cgroup()
+    return RunProcesses(mark_of(run.path), run.entrypoint(), Cgroup(cgroup) if cgroup is not None else None).end()

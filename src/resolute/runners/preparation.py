@@ -4,7 +4,7 @@ The standard library and `domain` only: it runs wherever a supervisor does.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +13,7 @@ from resolute.domain.node import Node
 from resolute.runners.environments import Environment
 from resolute.runners.node_request import NodeRequest
 from resolute.runners.process_env import process_env
+from resolute.runners.shepherd.ownership import mark_of
 from resolute.runners.shepherd.run_directory import RunDirectory
 
 
@@ -30,13 +31,16 @@ def session_request(
     run: RunDirectory,
     contexts: Path,
     inherited: Mapping[str, str],
+    cgroups: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """What the supervisor reads from `request.json`."""
+    """What the supervisor reads from `request.json`. `cgroups`: below which it may make a control group, best first."""
     return {
         **request.as_json(),
         "env": process_env(request, environment, node=node, run=run, inherited=inherited),
         "python": None if environment.is_found_as_python3 else environment.python,
         "build": environment.build.as_json() if environment.build is not None else None,
         "contexts": str(contexts),
+        "mark": mark_of(run.path),
+        "cgroups": list(cgroups),
         "log_path": os.path.abspath(request.log_path) if request.log_path else "",
     }

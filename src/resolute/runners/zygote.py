@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from resolute.runners.shepherd.ownership import MARK_VARIABLE, NO_MARK, inherited_mark
+
 BOOT_SCRIPT = Path(__file__).parent / "zygote_main.py"
 MOST_ZYGOTES = 4
 _ANSWER_TIMEOUT_S = 5.0
@@ -37,8 +39,9 @@ class Zygote:
         self._is_ready = False
         self._is_dead = False
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        own_env = {name: value for name, value in env.items() if name not in _NOT_FOR_ZYGOTES}
+        own_env = {name: value for name, value in env.items() if _concerns_zygotes(name)}
         own_env["OMP_NUM_THREADS"] = "1"
+        own_env[MARK_VARIABLE] = inherited_mark(NO_MARK, env.get(MARK_VARIABLE, ""))
         with theirs:
             # Descriptor 3 there; everything else of the master is closed on exec.
             arguments = [python, str(BOOT_SCRIPT), "serve", "3", ",".join(modules)]
@@ -55,14 +58,15 @@ class Zygote:
     def is_dead(self) -> bool:
         return self._is_dead
 
-    def launch(self, run: Path) -> int | None:
-        """Pid of a new shepherd for this run directory; None when the zygote cannot be used."""
+    def launch(self, run: Path, mark: str) -> int | None:
+        """Pid of a new shepherd for this run directory, its processes marked with `mark`; None when the zygote cannot
+        be used."""
         if not self.is_ready:
             return None
         with self._lock:
             try:
                 self._channel.settimeout(_ANSWER_TIMEOUT_S)
-                self._channel.send(str(run).encode())
+                self._channel.send(f"{mark} {run}".encode())
                 answer = self._channel.recv(_LONGEST_MESSAGE)
             except OSError as error:
                 log.warning("the warm process %d does not answer (%s); it is replaced", self.pid, error)
@@ -129,6 +133,12 @@ class ZygotePool:
             for zygote in self._zygotes.values():
                 zygote.close()
             self._zygotes.clear()
+
+
+def _concerns_zygotes(name: str) -> bool:
+    """Trials can read the environment of the process that they were forked from: the master's own settings and
+    passwords are none of their business."""
+    return name not in _NOT_FOR_ZYGOTES and not name.startswith(("RESOLUTE_", "DET_"))
 
 
 def spawn(arguments: list[str], env: Mapping[str, str], *, errors: Path, socket_as_3: int | None = None) -> int:

@@ -1,8 +1,8 @@
 """Entry of every process the local runner starts, in any Python 3.11 environment, with or without `resolute` in it.
 
     zygote_main.py shepherd <run directory>     one gang; whatever it runs starts cold
-    zygote_main.py serve <socket> <modules>     load modules once, then fork a shepherd per message until the master
-                                                is gone; a message is a run directory, the answer is a pid
+    zygote_main.py serve <socket> <modules>     load modules once, then fork a shepherd per message until the master is
+                                                gone; a message is a run's mark and directory, the answer is a pid
 
 Run by path. The serving process has one thread and never touches a GPU: that is what makes its forks sound.
 """
@@ -72,8 +72,10 @@ def _fork_until_alone(
         pid = os.fork()
         if pid == 0:
             channel.close()
-            run = own["run_directory"].RunDirectory(Path(message.decode()))
+            mark, path = message.decode().split(" ", 1)
+            run = own["run_directory"].RunDirectory(Path(path))
             _detach(run.path)
+            own["ownership"].wear(mark)
             own["session"].shepherd(run, warmth)
             os._exit(0)
         channel.send(str(pid).encode())
@@ -94,11 +96,16 @@ def _own_modules() -> dict[str, Any]:
     package = types.ModuleType("resolute")
     package.__path__ = [str(_PACKAGE)]
     sys.modules["resolute"] = package
-    from resolute.runners.shepherd import python_child, run_directory, session
+    from resolute.runners.shepherd import ownership, python_child, run_directory, session
 
     for name in [name for name in sys.modules if name.partition(".")[0] == "resolute"]:
         del sys.modules[name]
-    return {"python_child": python_child, "run_directory": run_directory, "session": session}
+    return {
+        "ownership": ownership,
+        "python_child": python_child,
+        "run_directory": run_directory,
+        "session": session,
+    }
 
 
 def _load(name: str) -> bool:

@@ -18,6 +18,7 @@ Warm = tuple[LocalRunner, Any]
 
 FACTS = """
 import json, os, random, signal, sys, threading
+HIDDEN = ("_", "PWD", "OLDPWD", "SHLVL", "RESOLUTE_RUN_MARK")
 print(json.dumps({
     "argv": sys.argv, "path": sys.path, "cwd": os.getcwd(), "name": __name__, "file": __file__,
     "package": __package__, "spec": getattr(__spec__, "name", None), "globals": sorted(globals()),
@@ -26,7 +27,7 @@ print(json.dumps({
     "sigterm": str(signal.getsignal(signal.SIGTERM)), "sigint": str(signal.getsignal(signal.SIGINT)),
     "sigchld": str(signal.getsignal(signal.SIGCHLD)), "mask": sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])),
     "threads": threading.active_count(), "stdin": sys.stdin.read(), "leads_session": os.getsid(0) == os.getpid(),
-    "env": {k: v for k, v in sorted(os.environ.items()) if k not in ("_", "PWD", "OLDPWD", "SHLVL")},
+    "env": {k: v for k, v in sorted(os.environ.items()) if k not in HIDDEN},
     "encodings": [sys.stdout.encoding, sys.stderr.errors, sys.stdin.encoding],
     "descriptors": len(os.listdir("/proc/self/fd")), "bytecode": sys.dont_write_bytecode,
 }, indent=1))

@@ -5,7 +5,7 @@ import select
 import signal
 import time
 
-from resolute.domain.log import LogStream
+from resolute.domain.log import LogLevel, LogStream
 from resolute.runners.shepherd.orders import Orders
 from resolute.runners.shepherd.processes import Child, exit_code_of, kill_descendants, send
 from resolute.runners.shepherd.task_log import UNFINISHED_LINE_S, OutputStream, TaskLog, now_us
@@ -14,7 +14,7 @@ _READ_BYTES = 256 * 1024
 _IDLE_S = 60.0
 _SWEEP_S = 0.1
 _DRAIN_S = 10.0
-"""How long pipes are read after the process ended, should something we cannot kill hold them open."""
+"""How long pipes are read after the process ended, should something that is not ours hold them open."""
 
 
 def follow(child: Child, *, log: TaskLog, orders: Orders, heard: list[bytes] | None = None) -> int:
@@ -23,8 +23,8 @@ def follow(child: Child, *, log: TaskLog, orders: Orders, heard: list[bytes] | N
     streams = {child.out: OutputStream(LogStream.STDOUT), child.err: OutputStream(LogStream.STDERR)}
     exit_code: int | None = None
     ended_at = 0.0
-    has_left_some = False
-    while exit_code is None or ((streams or has_left_some) and time.monotonic() - ended_at < _DRAIN_S):
+    has_left_some = is_told = False
+    while exit_code is None or has_left_some or (streams and time.monotonic() - ended_at < _DRAIN_S):
         longest_wait = _IDLE_S if exit_code is None else _SWEEP_S
         log.append(_read(streams, orders.wakeups, longest_wait, child.err, heard))
         for number in orders.take():
@@ -39,6 +39,9 @@ def follow(child: Child, *, log: TaskLog, orders: Orders, heard: list[bytes] | N
         else:
             exit_code_of(child.pid)  # buries what was killed
             has_left_some = kill_descendants()
+            if has_left_some and not is_told and time.monotonic() - ended_at > _DRAIN_S:
+                is_told = True
+                log.say("Some of its processes were killed and do not die. It ends when they have.", LogLevel.WARNING)
     for descriptor in streams:
         os.close(descriptor)
     return exit_code

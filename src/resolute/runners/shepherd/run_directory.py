@@ -6,6 +6,8 @@ how it ended.
     shepherd.json    the claim: written by exactly one process, so that a gang can never start twice
     entrypoint.json  the process that runs now, so that it can be killed when its shepherd no longer can
     phase            while it is not running yet, what takes it so long
+
+    cgroup           path of the control group that all its processes are in, where there is one
     exit.json        exit code and reason, durable before anybody is told
     work/            working directory with the unpacked model definition
     bin/             python3, where the gang's interpreter goes by another name
@@ -125,6 +127,15 @@ class RunDirectory:
         except FileNotFoundError:
             has_begun = (self.path / "entrypoint.json").exists()
         return Phase.RUNNING if has_begun else Phase.STARTING
+
+    def note_cgroup(self, path: Path) -> None:
+        _write_new(self.path / "cgroup", str(path).encode())
+
+    def cgroup(self) -> Path | None:
+        try:
+            return Path((self.path / "cgroup").read_text())
+        except FileNotFoundError:
+            return None
 
     def record_exit(self, ended: Exit) -> None:
         """Atomic and durable. Raises OSError when the disk is full, leaving what was."""

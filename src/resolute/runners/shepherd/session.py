@@ -20,12 +20,14 @@ from resolute.domain.gang import Phase
 from resolute.domain.log import LogLevel
 from resolute.host.process_identity import identity_of
 from resolute.runners.context import unpack_context
+from resolute.runners.shepherd.cgroups import Cgroup, cgroup_of
 from resolute.runners.shepherd.entrypoint import PythonCommand, can_run_here, command_of, plain_python
 from resolute.runners.shepherd.environment import build_from_json, ensure_built
 from resolute.runners.shepherd.model_code import ensure_code
 from resolute.runners.shepherd.mounts import mount
 from resolute.runners.shepherd.orders import Orders, Stopped
 from resolute.runners.shepherd.output import follow
+from resolute.runners.shepherd.ownership import MARK_VARIABLE
 from resolute.runners.shepherd.partners import files_of, meet, variables_of
 from resolute.runners.shepherd.processes import Child, adopt_orphans, execute, explained, fork
 from resolute.runners.shepherd.reporting import Reporting
@@ -66,6 +68,9 @@ def shepherd(run: RunDirectory, warmth: Warmth | None = None) -> None:
         log.say(ended.reason, LogLevel.ERROR)
     is_hurried = functools.partial(_is_hurried, orders)
     reporting.drain(is_hurried)
+    cgroup = run.cgroup()
+    if cgroup is not None:
+        Cgroup(cgroup).leave()
     _record(run, ended)
     reporting.end(ended, is_hurried)
 
@@ -97,6 +102,7 @@ class _Session:
 
     def run(self) -> Exit:
         adopt_orphans()
+        self._enter_cgroup()
         self._run.work.mkdir(exist_ok=True)
         for note in self._request["notes"]:
             self._log.say(note)
@@ -107,6 +113,14 @@ class _Session:
         self._write_files()
         mount(self._request["bind_mounts"], work=self._run.work, say=self._log.say)
         return self._run_startup_hook() or self._run_entrypoint()
+
+    def _enter_cgroup(self) -> None:
+        """Also this process: what it starts is in the group from its first instruction."""
+        for cgroup in cgroup_of(self._request["mark"], self._request["cgroups"]):
+            with contextlib.suppress(OSError):
+                self._run.note_cgroup(cgroup.path)
+                cgroup.join()
+                return
 
     def _build_environment(self) -> None:
         if self._request["build"] is not None:
@@ -194,16 +208,19 @@ class _Session:
         command = plain_python(entrypoint)
         if self._warmth is None or command is None or not self._is_fit_for(command, self._warmth):
             return self._execute(command_of(entrypoint))
-        become = functools.partial(self._warmth.become, command, self._request["env"])
+        become = functools.partial(self._warmth.become, command, self._env)
         return fork(become, cwd=self._run.work)
 
     def _is_fit_for(self, command: PythonCommand, warmth: Warmth) -> bool:
         is_there = command.is_module or (self._run.work / command.target).is_file()
-        env = self._request["env"]
-        return is_there and can_run_here(command, env, executable=sys.executable, own_env=warmth.own_env)
+        return is_there and can_run_here(command, self._env, executable=sys.executable, own_env=warmth.own_env)
 
     def _execute(self, argv: list[str]) -> Child:
-        return execute(argv, env=self._request["env"], cwd=self._run.work)
+        return execute(argv, env=self._env, cwd=self._run.work)
+
+    @property
+    def _env(self) -> dict[str, str]:
+        return {**self._request["env"], MARK_VARIABLE: os.environ.get(MARK_VARIABLE, "")}
 
     def _follow(self, child: Child, heard: list[bytes] | None = None) -> int:
         with contextlib.suppress(OSError):  # a full disk
