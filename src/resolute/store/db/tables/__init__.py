@@ -11,6 +11,7 @@ from resolute.store.db.tables.jobs import allocations, tasks
 from resolute.store.db.tables.metrics import metric_chunks, metric_heads, metric_outlines, metric_summaries
 from resolute.store.db.tables.people import sessions, user_settings, users
 from resolute.store.db.tables.registry import dataset_experiments, datasets, model_versions, models
+from resolute.store.db.tables.rights import group_members, groups, role_assignments
 from resolute.store.db.tables.workspaces import projects, settings, templates, workspaces
 
 __all__ = [
@@ -21,6 +22,8 @@ __all__ = [
     "datasets",
     "deployments",
     "experiments",
+    "group_members",
+    "groups",
     "metadata",
     "metric_chunks",
     "metric_heads",
@@ -30,6 +33,7 @@ __all__ = [
     "models",
     "projects",
     "revisions",
+    "role_assignments",
     "searcher_patches",
     "searcher_snapshots",
     "sessions",
