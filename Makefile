@@ -9,7 +9,10 @@ export UV_COMPILE_BYTECODE := 1
 # Compiled modules halve the start of every process, whatever the surrounding shell prefers.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup up demo check test test-all ui browser bench bench-search bench-imagery bench-detection bench-serving format lock clean
+# Builds are reproducible: the same commit gives the same bytes.
+export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 315532800)
+
+.PHONY: help setup up demo wheel tag publish check test test-all ui browser bench bench-search bench-imagery bench-detection bench-serving format lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -53,6 +56,24 @@ browser:
 		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
 		echo "SKIPPED: browser tests, because there is no chromium and it could not be installed (needs root and apt-get)."
+
+wheel: setup ui ## build the sdist and the wheel into dist/, and try them in an empty environment
+	rm -rf dist
+	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --out-dir dist
+	$(BIN)/pytest -q tests/e2e/release
+	@ls -l dist
+
+VERSION = $(shell $(BIN)/python -c "from resolute.version import __version__; print(__version__)")
+
+tag: wheel ## tag this commit with the version in src/resolute/version.py; the changelog must have a dated section for it
+	@git diff --quiet HEAD || { echo "There are uncommitted changes; commit them first."; exit 1; }
+	@grep -Eq '^## $(VERSION) \([0-9]{4}-[0-9]{2}-[0-9]{2}\)' CHANGELOG.md || { \
+		echo "CHANGELOG.md has no section '## $(VERSION) (YYYY-MM-DD)'; date it first."; exit 1; }
+	git tag -a "v$(VERSION)" -m "Resolute $(VERSION)"
+
+publish: ## upload dist/ as it was built and tried by `make tag`
+	@git describe --exact-match --match "v$(VERSION)" >/dev/null || { echo "This commit has no tag v$(VERSION); run make tag."; exit 1; }
+	$(BIN)/uv publish dist/*
 
 up: setup ui ## run the platform in the foreground
 	$(BIN)/resolute up

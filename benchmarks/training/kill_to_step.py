@@ -10,13 +10,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from resolute.training.fake import FakeMaster
+from resolute.client.task.fake import FakeTaskMaster
 
 _SCRIPT = Path(__file__).parents[2] / "tests" / "e2e" / "training" / "scripts" / "points.py"
 
 
 def main() -> None:
-    with FakeMaster() as master, tempfile.TemporaryDirectory() as folder:
+    with FakeTaskMaster() as master, tempfile.TemporaryDirectory() as folder:
         env = {**os.environ, **master.env(Path(folder), DET_SLOT_IDS="[0, 1]"), "OMP_NUM_THREADS": "1"}
         env["PLAN"] = '{"kill": [1, 13, 0], "steps": 20, "checkpoint": 5}'
         command = [sys.executable, "-m", "resolute.launch.torch_distributed", str(_SCRIPT)]

@@ -15,8 +15,8 @@ from pathlib import Path
 CALLS = 200_000
 _MASTER = """
 import sys, pathlib, json
-from resolute.training.fake import FakeMaster
-with FakeMaster() as master:
+from resolute.client.task.fake import FakeTaskMaster
+with FakeTaskMaster() as master:
     print(json.dumps(master.env(pathlib.Path(sys.argv[1]))), flush=True)
     sys.stdin.read()
 """

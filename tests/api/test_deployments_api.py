@@ -184,6 +184,29 @@ def test_a_deleted_deployment_is_deleting_until_it_is_gone(serve: Serve) -> None
     assert serve.api.get(PATH)["deployments"] == []
 
 
+def test_a_deployment_is_a_job_in_the_queue(serve: Serve) -> None:
+    serve.create(serving={"slots": 1, "priority": 20})
+    serve.settle()
+    (before,) = serve.api.get("/api/v1/job-queues-v2")["jobs"]
+
+    serve.api.post("/api/v1/job-queues", {"updates": [{"jobId": before["full"]["jobId"], "priority": 5}]})
+
+    (after,) = serve.api.get("/api/v1/job-queues")["jobs"]
+    job = before["full"]
+    assert (job["type"], job["kind"], job["entityId"], job["name"]) == ("TYPE_GENERIC", "DEPLOYMENT", "echo", "echo")
+    assert (job["priority"], job["allocatedSlots"], job["isPreemptible"]) == (20, 1, False)
+    assert after["priority"] == 5
+    assert serve.settle()["revisions"][0]["serving"]["priority"] == 5
+
+
+def test_a_priority_out_of_range_is_refused(serve: Serve) -> None:
+    body = {"name": "echo", "modelUri": serve.model, "serving": {"priority": 100}}
+
+    sentence = serve.api.refusal("POST", PATH, body, expect=400)
+
+    assert "serving.priority: 100 is out of range; it must be at most 99" in sentence
+
+
 def test_the_replicas_log_is_read_like_any_task(serve: Serve) -> None:
     serve.create()
     task = serve.settle()["revisions"][0]["replicas"][0]["taskId"]

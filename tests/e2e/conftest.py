@@ -54,6 +54,12 @@ class LiveMaster:
             self._process.kill()
             return self._process.wait()
 
+    def close(self) -> None:
+        """Also one that never started."""
+        if self._process is not None:
+            self.stop()
+        self.http.close()
+
     @property
     def pid(self) -> int:
         assert self._process is not None
@@ -106,6 +112,21 @@ def live_master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveMaster
     master.stop()
     master.http.close()
     end_what_is_left(folder)
+
+
+@pytest.fixture
+def masters(tmp_path: Path) -> Iterator[Callable[[Path], LiveMaster]]:
+    """Masters of the test's own, by home; none is started yet. Ended with all they started."""
+    made: list[LiveMaster] = []
+
+    def make(home: Path) -> LiveMaster:
+        made.append(LiveMaster(home, "--slots", "2"))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+    end_what_is_left(tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,7 @@ from resolute.client.models import Models
 from resolute.client.session import Session
 from resolute.client.templates import Templates
 from resolute.client.trial import Trial
+from resolute.client.trust import Trust
 from resolute.client.users import Users
 from resolute.client.workspaces import Projects, Workspaces
 from resolute.domain.errors import InvalidInput, TooLarge
@@ -46,7 +47,9 @@ class Client:
         env = os.environ if env is None else env
         self._store = TokenStore(default_path(env))
         self._credentials = Credentials(env, self._store, user=user, password=password, token=token)
-        self.session = Session(find_master(master, env), authenticate=self._credentials, transport=transport)
+        self.session = Session(
+            find_master(master, env), authenticate=self._credentials, transport=transport, trust=Trust.of(env)
+        )
         self.workspaces = Workspaces(self.session)
         self.projects = Projects(self.session)
         self.templates = Templates(self.session)

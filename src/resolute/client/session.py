@@ -12,6 +12,8 @@ from typing import Any
 import httpx
 
 from resolute.client.faults import error_from, stream_error, unreachable
+from resolute.client.transport import open_http
+from resolute.client.trust import Trust
 from resolute.domain.errors import Unavailable
 
 Query = dict[str, Any]
@@ -37,6 +39,7 @@ class Session:
         authenticate: Authenticate | None = None,
         transport: httpx.BaseTransport | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        trust: Trust | None = None,
     ) -> None:
         self.master = master
         self._authenticate = authenticate
@@ -45,7 +48,7 @@ class Session:
         self._has_token = authenticate is None
         self._has_answered = False
         # The environment's proxies are honoured for remote masters, as every HTTP tool does.
-        self._http = httpx.Client(transport=transport, timeout=_TIMEOUT)
+        self._http = open_http(master, trust or Trust(), timeout=_TIMEOUT, is_proxied=True, transport=transport)
 
     def get(self, path: str, **query: Any) -> Json:
         return self.call("GET", path, query=query)
@@ -131,7 +134,7 @@ class Session:
     ) -> httpx.Response:
         request = self._http.build_request(
             method,
-            self.master + path,
+            path,
             params=httpx.QueryParams(_flat(query or {})),
             content=json.dumps(body).encode() if body is not None else None,
             headers={"Accept": accept, **({"Content-Type": "application/json"} if body is not None else {})},

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
+from resolute.domain.job import DEFAULT_POOL
 from resolute.domain.transitions import check_move
 
 
@@ -47,11 +48,13 @@ class Allocation:
     changed_at: datetime
     created_at: datetime
     slots_needed: int
-    resource_pool: str = "default"
+    resource_pool: str = DEFAULT_POOL
     trial_id: int | None = None
     run_id: int = 0
     is_preemptible: bool = True
     single_node: bool = False
+    excluded_nodes: tuple[str, ...] = ()
+    """Where it must not run."""
     shares: tuple[NodeShare, ...] = ()
     handle: str | None = None
     """The runner's native id, for polling, stopping and re-attaching."""

@@ -1,13 +1,12 @@
 """A claim on slots and what the scheduler decides about it. Values only; `placement` does the thinking."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from resolute.domain.allocation import NodeShare
-
-NO_PRIORITY = 42
-"""What a job has when nobody said otherwise."""
+from resolute.domain.allocation import Allocation, NodeShare
+from resolute.domain.job import DEFAULT_PRIORITY, DEFAULT_WEIGHT, Job
 
 
 class ClaimState(StrEnum):
@@ -24,9 +23,9 @@ class Claim:
     job_id: str
     slots: int
     created_at: datetime
-    priority: int = NO_PRIORITY
+    priority: int = DEFAULT_PRIORITY
     """1 to 99; the lower number goes first."""
-    weight: float = 1.0
+    weight: float = DEFAULT_WEIGHT
     max_slots: int | None = None
     """Most slots that all claims of the job may hold together."""
     queue_position: float = 0.0
@@ -45,3 +44,31 @@ class Decision:
     """Allocation ids and the slots they get, most important first."""
     preempt: tuple[str, ...] = ()
     """Allocation ids to be asked to leave. Nothing here is already leaving."""
+
+
+def claims_by_pool(jobs: Iterable[Job], allocations: Iterable[Allocation]) -> dict[str, list[Claim]]:
+    """Every allocation as the scheduler sees it: what it asks for itself, and how its job stands in the queue."""
+    known = {job.id: job for job in jobs}
+    claims: dict[str, list[Claim]] = {}
+    for allocation in allocations:
+        claims.setdefault(allocation.resource_pool, []).append(_claim(allocation, known[allocation.job_id]))
+    return claims
+
+
+def _claim(allocation: Allocation, job: Job) -> Claim:
+    return Claim(
+        allocation_id=allocation.id,
+        job_id=allocation.job_id,
+        slots=allocation.slots_needed,
+        priority=job.priority,
+        weight=job.weight,
+        max_slots=job.max_slots,
+        queue_position=job.queue_position,
+        created_at=allocation.created_at,
+        is_preemptible=allocation.is_preemptible,
+        single_node=allocation.single_node,
+        excluded_nodes=allocation.excluded_nodes,
+        state=ClaimState.HELD if allocation.holds_slots else ClaimState.QUEUED,
+        shares=allocation.shares,
+        is_leaving=allocation.preempt_requested_at is not None or allocation.kill_requested_at is not None,
+    )

@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from resolute.domain.job import DEFAULT_POOL, DEFAULT_PRIORITY, DEFAULT_WEIGHT
 from resolute.domain.transitions import check_move
 
 
@@ -63,7 +64,11 @@ class Serving:
 
     slots: int = 0
     """Per replica; 0 runs on the processor without claiming a slot."""
-    resource_pool: str = "default"
+    resource_pool: str = DEFAULT_POOL
+    priority: int = DEFAULT_PRIORITY
+    """Of the deployment's job, from 1 (served first) to 99; the newest revision's is in force."""
+    weight: float = DEFAULT_WEIGHT
+    """Of the deployment's job, where the scheduler is `fair_share`."""
     max_batch_size: int = 8
     max_batch_delay_ms: float = 5.0
     max_queue: int = 100
@@ -129,3 +134,8 @@ class Deployment:
     """Answers without a token or key."""
     is_deleted: bool = False
     """Being taken down; the row goes when its last replica has."""
+
+    @property
+    def job_id(self) -> str:
+        """All its replicas are one job in the queue."""
+        return f"deployment.{self.id}"

@@ -74,6 +74,12 @@ class Unavailable(ResoluteError):
     code = "unavailable"
 
 
+class Untrusted(Unavailable):
+    """The other side's certificate is not trusted. It may be replaced some day; waiting for that is rarely wise."""
+
+    code = "untrusted"
+
+
 class NotSupported(ResoluteError):
     """This master does not do that. The message names what does."""
 

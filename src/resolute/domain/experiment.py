@@ -73,6 +73,7 @@ class Experiment:
     user_id: int
     project_id: int
     job_id: str
+    """Pool, priority and place in the queue stand there (`domain.job`)."""
     start_time: datetime
     end_time: datetime | None = None
     name: str = ""
@@ -86,12 +87,6 @@ class Experiment:
     unmanaged: bool = False
     external_id: str | None = None
     progress: float = 0.0
-    # Scheduling, changeable while it runs.
-    resource_pool: str = "default"
-    priority: int = 42
-    weight: float = 1.0
-    max_slots: int | None = None
-    queue_position: float = 0.0
     warnings: tuple[str, ...] = field(default=())
 
     def moved_to(self, state: ExperimentState, *, now: datetime) -> "Experiment":

@@ -1,6 +1,7 @@
 """A job: what stands in the queue. Whoever wants slots (an experiment, a deployment, a notebook) points to one. Pure.
 
 The scheduler and the queue read jobs and allocations only; what the slots are for is none of their business.
+A job is in the queue while one of its tasks has, or waits for, slots.
 """
 
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ class Job:
     id: str
     kind: JobKind
     name: str
+    entity_id: str
+    """What it is the job of: an experiment's id, a deployment's name, a task's id."""
     user_id: int
     workspace_id: int
     submitted_at: datetime

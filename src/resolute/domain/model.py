@@ -1,6 +1,6 @@
 """A registered model: a name that people use, with numbered versions that each are one checkpoint. Pure."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -48,3 +48,7 @@ class ModelVersion:
     labels: tuple[str, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict)
     stage: Stage = Stage.NONE
+
+    def moved_to(self, stage: Stage, *, now: datetime) -> "ModelVersion":
+        """Any stage may follow any other: people decide."""
+        return replace(self, stage=stage, last_updated_time=now)

@@ -4,11 +4,12 @@ A position is a float, so that a job goes between two others without touching ei
 priority takes on that priority: otherwise "ahead of" would not be true.
 """
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 
 from resolute.domain.errors import InvalidInput, NotFound
+from resolute.domain.job import Job
 
 HIGHEST_PRIORITY = 1
 LOWEST_PRIORITY = 99
@@ -16,31 +17,18 @@ STEP = 1.0
 """Distance between neighbours when there is nobody beyond."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueuedJob:
-    job_id: str
-    priority: int
-    queue_position: float
-    submitted: datetime
+def in_order(jobs: Sequence[Job]) -> list[Job]:
+    """First to run first; of two that came at the same instant the one with the lower number."""
+    return sorted(jobs, key=lambda j: (j.priority, j.queue_position, j.submitted_at, len(j.entity_id), j.entity_id))
 
 
-def in_order(jobs: Sequence[QueuedJob]) -> list[QueuedJob]:
-    """First to run first."""
-    return sorted(jobs, key=lambda j: (j.priority, j.queue_position, j.submitted, j.job_id))
-
-
-def last_position(jobs: Sequence[QueuedJob]) -> float:
-    """Where a new job goes: behind everybody."""
-    return max((j.queue_position for j in jobs), default=0.0) + STEP
-
-
-def move_ahead_of(jobs: Sequence[QueuedJob], job_id: str, anchor_id: str) -> list[QueuedJob]:
+def move_ahead_of(jobs: Sequence[Job], job_id: str, anchor_id: str) -> list[Job]:
     """`job_id` directly ahead of `anchor_id`. Returns the jobs that changed: normally one, or every job of that
     priority when there was no number left between two neighbours."""
     return _move(jobs, job_id, anchor_id, is_ahead=True)
 
 
-def move_behind(jobs: Sequence[QueuedJob], job_id: str, anchor_id: str) -> list[QueuedJob]:
+def move_behind(jobs: Sequence[Job], job_id: str, anchor_id: str) -> list[Job]:
     """`job_id` directly behind `anchor_id`; otherwise as `move_ahead_of`."""
     return _move(jobs, job_id, anchor_id, is_ahead=False)
 
@@ -53,7 +41,13 @@ def check_priority(priority: int) -> int:
     )
 
 
-def _move(jobs: Sequence[QueuedJob], job_id: str, anchor_id: str, *, is_ahead: bool) -> list[QueuedJob]:
+def check_weight(weight: float) -> float:
+    if 0 < weight < math.inf:
+        return weight
+    raise InvalidInput(f"Weight {weight} is out of range. Give a number greater than 0.")
+
+
+def _move(jobs: Sequence[Job], job_id: str, anchor_id: str, *, is_ahead: bool) -> list[Job]:
     job, anchor = _find(jobs, job_id), _find(jobs, anchor_id)
     if job is anchor:
         raise InvalidInput(f"Job {job_id} cannot be moved next to itself. Name another job of the queue.")
@@ -68,9 +62,9 @@ def _move(jobs: Sequence[QueuedJob], job_id: str, anchor_id: str, *, is_ahead: b
     return [replace(j, queue_position=n * STEP) for n, j in enumerate(lined_up, 1)]
 
 
-def _find(jobs: Sequence[QueuedJob], job_id: str) -> QueuedJob:
+def _find(jobs: Sequence[Job], job_id: str) -> Job:
     for job in jobs:
-        if job.job_id == job_id:
+        if job.id == job_id:
             return job
     raise NotFound(f"Job {job_id} is not in the queue. List the queue to see which jobs are.")
 

@@ -28,3 +28,5 @@ class Task:
     workspace_id: int = 1
     config: dict[str, Any] | None = None
     context_id: str | None = None
+    draining_since: datetime | None = None
+    """From then on it takes no new work; it ends when what it has is done."""

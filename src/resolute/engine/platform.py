@@ -7,6 +7,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from resolute.domain.capacity import Fitting
+from resolute.domain.change import PLATFORM, Actor
 from resolute.domain.errors import NotSupported
 from resolute.domain.placement import Scheduler
 from resolute.domain.rights import RightsMode
@@ -53,6 +54,8 @@ class Platform:
     blobs: BlobStores
     clock: Clock
     config: MasterConfig
+    actor: Actor = PLATFORM
+    """Who acts through this value, for the outbox: a request has a copy of its own (`server.auth`)."""
     bus: Bus = field(default_factory=Bus)
     to_collect: SimpleQueue[int] = field(default_factory=SimpleQueue)
     """Experiments whose checkpoints the retention policy should look at."""

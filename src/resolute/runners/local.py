@@ -19,12 +19,12 @@ from urllib.parse import quote, unquote
 from resolute.domain.errors import InvalidInput, Unavailable
 from resolute.domain.node import Node
 from resolute.engine.ports.runner import Gang, GangStatus
+from resolute.host.process_identity import identity_of
 from resolute.runners import environments
 from resolute.runners.environments import Environment
 from resolute.runners.process_env import process_env
 from resolute.runners.rendering import render_gang, without_secrets
 from resolute.runners.shepherd.entrypoint import plain_python
-from resolute.runners.shepherd.identity import identity_of
 from resolute.runners.shepherd.orders import FORCE_SIGNAL
 from resolute.runners.shepherd.run_directory import Exit, RunDirectory
 from resolute.runners.slots import host_name, local_node

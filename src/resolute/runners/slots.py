@@ -1,13 +1,11 @@
 """What this machine has to run trials on: its CUDA devices, else its cores. Never imports torch."""
 
-import ctypes
 import os
 import socket
 from collections.abc import Mapping
 
 from resolute.domain.node import DeviceType, Node, Slot
-
-_NAME_BYTES = 96
+from resolute.host.nvml import gpus
 
 
 def local_node(node_id: str, slots: int | None, env: Mapping[str, str]) -> Node:
@@ -55,30 +53,8 @@ def visible_devices(devices: list[tuple[str, str]], allowed: str | None) -> list
 
 def cuda_devices() -> list[tuple[str, str]]:
     """(name, uuid) of each NVIDIA device, in the driver's order; empty without a driver."""
-    try:
-        nvml = ctypes.CDLL("libnvidia-ml.so.1")
-    except OSError:
-        return []
-    if nvml.nvmlInit_v2() != 0:
-        return []
-    try:
-        count = ctypes.c_uint()
-        if nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)) != 0:
-            return []
-        return [device for index in range(count.value) if (device := _device(nvml, index)) is not None]
-    finally:
-        nvml.nvmlShutdown()
-
-
-def _device(nvml: ctypes.CDLL, index: int) -> tuple[str, str] | None:
-    handle = ctypes.c_void_p()
-    name = ctypes.create_string_buffer(_NAME_BYTES)
-    uuid = ctypes.create_string_buffer(_NAME_BYTES)
-    if nvml.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(handle)) != 0:
-        return None
-    if nvml.nvmlDeviceGetName(handle, name, _NAME_BYTES) or nvml.nvmlDeviceGetUUID(handle, uuid, _NAME_BYTES):
-        return None
-    return name.value.decode(), uuid.value.decode()
+    with gpus() as found:
+        return [(gpu.name, gpu.uuid) for gpu in found]
 
 
 def _cpu_brand() -> str:

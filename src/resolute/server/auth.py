@@ -90,7 +90,8 @@ class Tokens:
         self._platform = platform
         self._known: dict[tuple[str, bool], tuple[float, Principal]] = {}
         self._generation = 0
-        platform.bus.subscribe(rights.RIGHTS_CHANGED, self.forget)
+        for topic in (rights.RIGHTS_CHANGED, "users"):
+            platform.bus.subscribe(topic, self.forget)
 
     async def principal(self, token: str, *, is_task: bool) -> Principal:
         key = (hash_token(token), is_task)

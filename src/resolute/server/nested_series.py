@@ -11,7 +11,7 @@ import numpy as np
 
 from resolute.domain.metric import MetricReport, Series
 from resolute.engine.ports.database import Transaction
-from resolute.store.metrics.thinning import thin
+from resolute.engine.thinning import thin
 
 SEPARATOR = "."
 

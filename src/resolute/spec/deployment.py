@@ -12,6 +12,8 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from resolute.domain import deployment as domain
 from resolute.domain.errors import InvalidConfig, InvalidInput
+from resolute.domain.job import DEFAULT_POOL, DEFAULT_PRIORITY, DEFAULT_WEIGHT
+from resolute.domain.queue import HIGHEST_PRIORITY, LOWEST_PRIORITY
 from resolute.spec.problem import Hints, Problem, dotted, problems_of
 from resolute.spec.section import Count, Fraction, Number, Positive, Section, Text, fault
 from resolute.spec.source import read_source
@@ -56,7 +58,9 @@ class GuardConfig(_Section):
 
 class ServingConfig(_Section):
     slots: Annotated[Count, Field(le=1024)] = 0
-    resource_pool: Text = "default"
+    resource_pool: Text = DEFAULT_POOL
+    priority: Annotated[Count, Field(ge=HIGHEST_PRIORITY, le=LOWEST_PRIORITY)] = DEFAULT_PRIORITY
+    weight: Annotated[Number, Field(gt=0)] = DEFAULT_WEIGHT
     max_batch_size: Annotated[Positive, Field(le=4096)] = 8
     max_batch_delay_ms: Annotated[Number, Field(ge=0, le=10_000)] = 5.0
     max_queue: Annotated[Positive, Field(le=100_000)] = 100

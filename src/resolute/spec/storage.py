@@ -1,6 +1,5 @@
 """Where checkpoints go and which are kept: what a user may write under `checkpoint_storage`. Opens nothing."""
 
-from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Discriminator, Tag, field_validator, model_validator
@@ -40,8 +39,9 @@ class SharedFs(_Storage):
     def _stays_below_host_path(self) -> "SharedFs":
         if self.storage_path is None:
             return self
-        target = PurePosixPath(self.host_path) / self.storage_path
-        if ".." in target.parts or not target.is_relative_to(self.host_path):
+        host, inside = _folders(self.host_path), _folders(self.storage_path)
+        target = inside if self.storage_path.startswith("/") else host + inside
+        if ".." in target or target[: len(host)] != host:
             raise fault(
                 f'"{self.storage_path}" leaves host_path "{self.host_path}"; give a folder inside it', "storage_path"
             )
@@ -65,7 +65,7 @@ class _Bucket(_Storage):
     @field_validator("prefix")
     @classmethod
     def _stays_in_the_bucket(cls, prefix: str | None) -> str | None:
-        if prefix is not None and ".." in PurePosixPath(prefix).parts:
+        if prefix is not None and ".." in _folders(prefix):
             raise fault(f'"{prefix}" has .. in it; give a plain prefix such as team/checkpoints')
         return prefix
 
@@ -114,3 +114,7 @@ CheckpointStorage: TypeAlias = Annotated[
     | Annotated[Azure, Tag("azure")],
     Discriminator(_type),
 ]
+
+
+def _folders(path: str) -> list[str]:
+    return [name for name in path.split("/") if name not in ("", ".")]

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from resolute.domain.errors import CheckpointDamaged, InvalidInput, NotFound, Unavailable
-from resolute.engine.ports.blobs import Blobs
+from resolute.training.checkpoint_files import CheckpointFiles
 from resolute.training.environment import Place
 from resolute.training.manifest import METADATA_FILE, FileFacts, check_folder, describe_folder
 from resolute.training.master import CheckpointRecord, Master
@@ -56,7 +56,7 @@ class Checkpoints:
         self,
         *,
         master: Master,
-        blobs: Blobs,
+        blobs: CheckpointFiles,
         place: Place,
         name_base: str,
         latest: str | None = None,

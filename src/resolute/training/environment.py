@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from resolute.client.trust import Trust
 from resolute.domain.errors import InvalidInput
 
 
@@ -46,7 +47,7 @@ class TrialEnvironment:
     config: dict[str, Any]
     latest_checkpoint: str | None
     steps_completed: int
-    cert_file: str | None = None
+    trust: Trust = field(default_factory=Trust)
 
     @property
     def storage(self) -> dict[str, Any]:
@@ -103,7 +104,7 @@ def read_trial(env: Mapping[str, str] = os.environ) -> TrialEnvironment | None:
         config=_json(env, "DET_EXPERIMENT_CONFIG", {}),
         latest_checkpoint=env.get("DET_LATEST_CHECKPOINT") or None,
         steps_completed=_int(env, "DET_STEPS_COMPLETED", 0),
-        cert_file=env.get("DET_MASTER_CERT_FILE") or None,
+        trust=Trust.of(env),
     )
 
 

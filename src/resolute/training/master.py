@@ -3,8 +3,6 @@
 Calls block and raise; the background threads that use them decide what to retry.
 """
 
-import os
-import ssl
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,20 +10,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
-import httpx
-import msgspec
-
-from resolute.domain.errors import (
-    Fenced,
-    Forbidden,
-    InvalidInput,
-    NotFound,
-    ResoluteError,
-    Unauthenticated,
-    Unavailable,
-)
+from resolute.client.task.client import TaskClient
+from resolute.domain.errors import NotFound
 from resolute.training.environment import TrialEnvironment
-from resolute.training.long_poll import LongPoll
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,25 +68,15 @@ class RestMaster:
 
     def __init__(self, trial: TrialEnvironment) -> None:
         self._trial = trial
-        headers = {"Grpc-Metadata-x-allocation-token": f"Bearer {trial.token}"}
-        tls = _tls(trial)
-        self._client = httpx.Client(
-            base_url=trial.master,
-            headers=headers,
-            timeout=httpx.Timeout(30.0, connect=5.0),
-            # Without TLS there is nothing to verify, and reading the certificates of the world takes 30 ms.
-            verify=tls if tls is not None else False,
-            trust_env=False,  # The master is named in full; a proxy for the outside world must not come between.
-        )
-        self._poll = LongPoll(trial.master, headers, tls)
+        self._client = TaskClient(trial.master, trial.token, trial.trust)
 
     def send_reports(self, reports: Sequence[Report]) -> None:
         body = {"reports": [_wire_report(report, self._trial.run_id) for report in reports]}
-        self._call("POST", f"/api/v1/trials/{self._trial.trial_id}/metrics/batch", body)
+        self._client.post(f"/api/v1/trials/{self._trial.trial_id}/metrics/batch", body)
 
     def send_progress(self, progress: float) -> None:
         body = {"progress": progress, "is_raw": True}
-        self._call("POST", f"/api/v1/trials/{self._trial.trial_id}/progress", body)
+        self._client.post(f"/api/v1/trials/{self._trial.trial_id}/progress", body)
 
     def send_checkpoint(self, checkpoint: CheckpointRecord) -> None:
         body = {
@@ -113,75 +90,41 @@ class RestMaster:
             "taskId": self._trial.task_id,
             "reportTime": _now(),
         }
-        self._call("POST", "/api/v1/checkpoints", body)
+        self._client.post("/api/v1/checkpoints", body)
 
     def send_early_exit(self, reason: str) -> None:
-        self._call("POST", f"/api/v1/trials/{self._trial.trial_id}/early_exit", {"reason": f"EXITED_REASON_{reason}"})
+        self._client.post(f"/api/v1/trials/{self._trial.trial_id}/early_exit", {"reason": f"EXITED_REASON_{reason}"})
 
     def send_state(self, state: str) -> None:
-        self._call("POST", f"/api/v1/trials/{self._trial.trial_id}/runner/metadata", {"state": state})
+        self._client.post(f"/api/v1/trials/{self._trial.trial_id}/runner/metadata", {"state": state})
 
     def checkpoint(self, uuid: str) -> CheckpointRecord:
-        return _record(self._call("GET", f"/api/v1/checkpoints/{uuid}")["checkpoint"])
+        return _record(self._client.get(f"/api/v1/checkpoints/{uuid}")["checkpoint"])
 
     def checkpoints(self) -> list[CheckpointRecord]:
         path = f"/api/v1/trials/{self._trial.trial_id}/checkpoints?states=STATE_COMPLETED&limit=-1"
-        records = [_record(item) for item in self._call("GET", path)["checkpoints"]]
+        records = [_record(item) for item in self._client.get(path)["checkpoints"]]
         return sorted((r for r in records if r.is_complete), key=lambda record: -record.steps)
 
     def wait_for_stop(self, timeout_s: float) -> bool:
         path = f"/api/v1/allocations/{self._trial.allocation_id}/signals/preemption?timeout_seconds={int(timeout_s)}"
-        status, content = self._poll.get(path, timeout_s + 10)
-        if status >= 300:
-            raise _failure(status, content, f"GET {path}")
-        return bool(msgspec.json.decode(content).get("preempt"))
+        return bool(self._client.wait(path, timeout_s=timeout_s + 10).get("preempt"))
 
     def break_off_wait(self) -> None:
-        self._poll.close()
+        self._client.break_off_waits()
 
     def acknowledge_stop(self) -> None:
-        self._call("POST", f"/api/v1/allocations/{self._trial.allocation_id}/signals/ack_preemption")
+        self._client.post(f"/api/v1/allocations/{self._trial.allocation_id}/signals/ack_preemption")
 
     def best_validation(self) -> float | None:
         path = f"/api/v1/experiments/{self._trial.experiment_id}/searcher/best_searcher_validation_metric"
         try:
-            return float(self._call("GET", path)["metric"])
+            return float(self._client.get(path)["metric"])
         except NotFound:
             return None
 
     def close(self) -> None:
-        self._poll.close()
-        self._poll.drop()
         self._client.close()
-
-    def _call(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
-        content = msgspec.json.encode(body) if body is not None else None
-        headers = {"Content-Type": "application/json"} if content else {}
-        try:
-            response = self._client.request(method, path, content=content, headers=headers)
-        except (httpx.HTTPError, OSError) as error:
-            raise Unavailable(f"Master {self._trial.master} does not answer ({type(error).__name__}).") from error
-        except RuntimeError as error:  # httpx raises it for a client that was closed meanwhile
-            raise Unavailable("The connection to the master was closed.") from error
-        if response.status_code >= 300:
-            raise _failure(response.status_code, response.content, f"{method} {path}")
-        decoded: dict[str, Any] = msgspec.json.decode(response.content) if response.content else {}
-        return decoded
-
-
-def _failure(status: int, content: bytes, call: str) -> ResoluteError:
-    message, reason = content[:300].decode(errors="replace"), ""
-    try:
-        error = msgspec.json.decode(content).get("error", {})
-        message, reason = error.get("error", message), str(error.get("reason", "")).lower()
-    except (msgspec.DecodeError, AttributeError):
-        pass
-    text = f"The master refused {call} with {status}: {message}"
-    if reason in ("fenced", "aborted"):
-        return Fenced(text)
-    if status >= 500 or status in (408, 425, 429):
-        return Unavailable(text)
-    return {401: Unauthenticated, 403: Forbidden, 404: NotFound}.get(status, InvalidInput)(text)
 
 
 def _wire_report(report: Report, run_id: int) -> dict[str, Any]:
@@ -204,15 +147,6 @@ def _record(item: dict[str, Any]) -> CheckpointRecord:
         metadata=metadata,
         is_complete=item.get("state", "STATE_COMPLETED") == "STATE_COMPLETED",
     )
-
-
-def _tls(trial: TrialEnvironment) -> ssl.SSLContext | None:
-    if not trial.master.startswith("https"):
-        return None
-    if trial.cert_file == "noverify":
-        return ssl._create_unverified_context()
-    has_file = trial.cert_file is not None and os.path.exists(trial.cert_file)
-    return ssl.create_default_context(cafile=trial.cert_file if has_file else None)
 
 
 def _now() -> str:

@@ -7,11 +7,13 @@ is whole seconds since the run began, not batches: a machine is also busy betwee
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import psutil
+
+from resolute.host.nvml import Gpu, open_gpus
 
 _log = logging.getLogger("resolute")
 _GIGABYTE = 1e9
@@ -102,8 +104,8 @@ class Profiler:
 
 def find_probes() -> list[Probe]:
     probes: list[Probe] = [CpuProbe(), MemoryProbe(), DiskProbe(), NetworkProbe()]
-    gpu = GpuProbe.find()
-    return [*probes, gpu] if gpu is not None else probes
+    gpus = open_gpus()
+    return [*probes, GpuProbe(gpus)] if gpus else probes
 
 
 class CpuProbe:
@@ -162,31 +164,16 @@ class NetworkProbe:
 
 
 class GpuProbe:
-    """Utilisation (percent) and memory (bytes) of each NVIDIA GPU, through the driver's own library."""
+    """Utilisation (percent) and memory (bytes) of each NVIDIA GPU, by its uuid."""
 
     group = "gpu"
 
-    def __init__(self, nvml: Any) -> None:
-        self._nvml = nvml
-        handles = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
-        self._gpus = {str(nvml.nvmlDeviceGetUUID(handle)): handle for handle in handles}
-
-    @staticmethod
-    def find() -> "GpuProbe | None":
-        """None without the library, the driver or a GPU."""
-        try:
-            import pynvml
-
-            pynvml.nvmlInit()
-            probe = GpuProbe(pynvml)
-        except Exception:  # Absent in any of several ways, each with an exception of its own.
-            return None
-        return probe if probe._gpus else None
+    def __init__(self, gpus: Sequence[Gpu]) -> None:
+        self._gpus = gpus
 
     def sample(self, elapsed_s: float) -> dict[str, Any]:
-        values = {}
-        for uuid, handle in self._gpus.items():
-            memory = self._nvml.nvmlDeviceGetMemoryInfo(handle)
-            utilisation = self._nvml.nvmlDeviceGetUtilizationRates(handle)
-            values[uuid] = {"gpu_util": utilisation.gpu, "gpu_free_memory": memory.free, "gpu_used_memory": memory.used}
-        return values
+        uses = {gpu.uuid: gpu.use() for gpu in self._gpus}
+        return {
+            uuid: {"gpu_util": use.busy_percent, "gpu_free_memory": use.free_bytes, "gpu_used_memory": use.used_bytes}
+            for uuid, use in uses.items()
+        }

@@ -12,7 +12,7 @@ from resolute.domain.errors import InvalidInput
 from resolute.vision.data.dataset import BAD_IMAGES
 from resolute.vision.data.places import BACKENDS
 from resolute.vision.transforms.presets import augmentation_list
-from resolute.vision.zoo.settings import NORMS, SMALLEST_SIDE
+from resolute.vision.zoo.settings import COMMON, NORMS, SMALLEST_SIDE, CommonSettings
 
 _ALIASES = {
     "learning_rate": "lr",
@@ -37,31 +37,17 @@ _OPTIMIZERS = ("sgd", "adamw")
 _PRECISIONS = ("", "fp32", "bf16", "fp16")
 _DEVICES = ("", "cuda", "gpu", "cpu")
 _AUGMENT_PLACES = ("cpu", "gpu")
-MODEL_SETTINGS = (
-    "trainable_backbone_layers", "min_size", "max_size", "score_threshold", "nms_threshold", "detections_per_image",
-    "anchor_sizes", "aspect_ratios", "norm",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DetectionSettings:
-    """Defaults are those of torchvision's scripts where it has them."""
+class DetectionSettings(CommonSettings):
+    """Beside those of every model. Defaults are those of torchvision's scripts where it has them."""
 
     # model
     model: str = "fasterrcnn_resnet50_fpn"
     num_classes: int | None = None
     """With the background. None: from the labels' class table."""
     weights: str | None = None
-    backbone_weights: str | None = None
-    trainable_backbone_layers: int | None = None
-    min_size: int | None = None
-    max_size: int | None = None
-    score_threshold: float | None = None
-    nms_threshold: float | None = None
-    detections_per_image: int | None = None
-    anchor_sizes: list[Any] | None = None
-    aspect_ratios: list[Any] | None = None
-    norm: str = "batch"
     sync_bn: bool = False
     model_options: dict[str, Any] = field(default_factory=dict)
     fast: bool = False
@@ -119,7 +105,7 @@ class DetectionSettings:
 
     def model_settings(self) -> dict[str, Any]:
         """What `build_model` is given, beside weights."""
-        values = {name: getattr(self, name) for name in MODEL_SETTINGS}
+        values = {name: getattr(self, name) for name in COMMON if name != "backbone_weights"}
         return {**{name: value for name, value in values.items() if value is not None}, **self.model_options}
 
 

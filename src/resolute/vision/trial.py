@@ -18,7 +18,6 @@ from resolute.training.pytorch.lengths import parse_length, to_batches
 from resolute.training.pytorch.trial import Trial
 from resolute.vision.checkpoint import DetectorRecord, write_detector
 from resolute.vision.data.dataset import CocoDetection, TrainingSamples, collate
-from resolute.vision.data.splits import open_splits
 from resolute.vision.ema import WeightAverage
 from resolute.vision.evaluation import write_evaluation
 from resolute.vision.measures import CocoMetrics, Pace
@@ -26,6 +25,7 @@ from resolute.vision.remarks import check_compiler, remarks
 from resolute.vision.safeguard import Safeguard
 from resolute.vision.schedule import Schedule
 from resolute.vision.settings import DetectionSettings, read_settings
+from resolute.vision.splits import open_splits
 from resolute.vision.transforms.on_device import BatchAugmentation
 from resolute.vision.transforms.presets import make_transform
 from resolute.vision.zoo.build import architecture, build_model, rebuild_options

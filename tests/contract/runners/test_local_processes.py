@@ -19,7 +19,7 @@ from resolute.runners.local import LocalRunner
 MASTER = """
 import pathlib, sys
 from resolute.domain.allocation import NodeShare
-from resolute.engine.ports import Gang
+from resolute.engine.ports.runner import Gang
 from resolute.runners.local import LocalRunner
 home = pathlib.Path(sys.argv[1])
 runner = LocalRunner(home=home, slots=2, node_id="here", warm=False)

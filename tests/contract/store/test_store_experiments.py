@@ -45,11 +45,6 @@ class TestOneExperiment:
             external_id="ext",
             unmanaged=True,
             progress=0.25,
-            resource_pool="big",
-            priority=1,
-            weight=2.5,
-            max_slots=4,
-            queue_position=1.5,
             warnings=("careful",),
         )
 
@@ -66,7 +61,7 @@ class TestOneExperiment:
 
     def test_saving_writes_every_field(self, store: Store, new_experiment: NewExperiment) -> None:
         (stored,) = _added(store, new_experiment())
-        changed = replace(stored, state=ExperimentState.PAUSED, name="other", labels=("x",), priority=5)
+        changed = replace(stored, state=ExperimentState.PAUSED, name="other", labels=("x",), notes="n")
 
         with store.write() as transaction:
             assert transaction.experiments.save(changed, expected=ExperimentState.ACTIVE)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from resolute.training.fake import FakeMaster
+from resolute.client.task.fake import FakeTaskMaster
 
 SCRIPTS = Path(__file__).parent / "scripts"
 ROOT = Path(__file__).parents[3]
@@ -18,13 +18,13 @@ _OURS = ("DET_", "RESOLUTE_", "RANK", "WORLD_SIZE", "LOCAL_", "TORCHELASTIC", "P
 
 
 @pytest.fixture
-def master() -> Iterator[FakeMaster]:
-    with FakeMaster() as running:
+def master() -> Iterator[FakeTaskMaster]:
+    with FakeTaskMaster() as running:
         yield running
 
 
 @pytest.fixture
-def on_cluster(master: FakeMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMaster:
+def on_cluster(master: FakeTaskMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeTaskMaster:
     """This process becomes a trial of the fake master."""
     for name in list(os.environ):
         if name.startswith(_OURS):

@@ -8,8 +8,8 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
+from resolute.client.task.fake import FakeTaskMaster
 from resolute.training import core
-from resolute.training.fake import FakeMaster
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # The frameworks warn about their own settings.
 
@@ -66,7 +66,7 @@ def lightning_fit(run: core.Run, folder: Path, epochs: int) -> Any:
 
 
 def test_lightning_reports_saves_and_resumes(
-    on_cluster: FakeMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    on_cluster: FakeTaskMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with core.init() as run:
         whole = lightning_fit(run, tmp_path, 3)
@@ -81,7 +81,7 @@ def test_lightning_reports_saves_and_resumes(
     assert torch.equal(whole.layer.weight, resumed.layer.weight)
 
 
-def test_lightning_leaves_when_asked(on_cluster: FakeMaster, tmp_path: Path) -> None:
+def test_lightning_leaves_when_asked(on_cluster: FakeTaskMaster, tmp_path: Path) -> None:
     with core.init() as run:
         run._watcher.request("test")
         lightning_fit(run, tmp_path, 50)
@@ -130,7 +130,7 @@ def huggingface_fit(run: core.Run, folder: Path, steps: int) -> Any:
 
 
 def test_hugging_face_reports_saves_and_resumes(
-    on_cluster: FakeMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    on_cluster: FakeTaskMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with core.init() as run:
         whole = huggingface_fit(run, tmp_path / "one", 8)
@@ -145,7 +145,7 @@ def test_hugging_face_reports_saves_and_resumes(
     assert torch.equal(whole.layer.weight, resumed.layer.weight)
 
 
-def test_hugging_face_saves_and_leaves_when_asked(on_cluster: FakeMaster, tmp_path: Path) -> None:
+def test_hugging_face_saves_and_leaves_when_asked(on_cluster: FakeTaskMaster, tmp_path: Path) -> None:
     with core.init() as run:
         run._watcher.request("test")
         huggingface_fit(run, tmp_path, 100)
@@ -156,7 +156,7 @@ def test_hugging_face_saves_and_leaves_when_asked(on_cluster: FakeMaster, tmp_pa
 # ---------------------------------------------------------------------------------------------------- accelerate
 
 
-def test_accelerate_reports_saves_and_restores(on_cluster: FakeMaster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_accelerate_reports_saves_and_restores(on_cluster: FakeTaskMaster, monkeypatch: pytest.MonkeyPatch) -> None:
     from accelerate import Accelerator
 
     from resolute.accelerate import Tracker, restore, save

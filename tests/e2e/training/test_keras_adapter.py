@@ -11,10 +11,10 @@ from resolute import keras as resolute_keras  # Before keras: it picks the torch
 # isort: split
 import keras
 
+from resolute.client.task.fake import FakeTaskMaster
 from resolute.domain.errors import InvalidInput
 from resolute.pytorch import Batch, Trainer, init
 from resolute.training import core
-from resolute.training.fake import FakeMaster
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Keras and its backend warn about one another.
 
@@ -58,7 +58,7 @@ def fit(run: core.Run, *, epochs: int) -> Any:
     return model
 
 
-def test_fit_reports_and_saves(on_cluster: FakeMaster) -> None:
+def test_fit_reports_and_saves(on_cluster: FakeTaskMaster) -> None:
     with core.init() as run:
         fit(run, epochs=2)
 
@@ -70,7 +70,7 @@ def test_fit_reports_and_saves(on_cluster: FakeMaster) -> None:
 
 
 def test_a_resumed_fit_ends_with_the_same_weights(
-    on_cluster: FakeMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    on_cluster: FakeTaskMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with core.init() as run:
         whole = fit(run, epochs=4)
@@ -86,7 +86,7 @@ def test_a_resumed_fit_ends_with_the_same_weights(
         np.testing.assert_array_equal(ours, theirs)
 
 
-def test_a_stop_request_ends_fit_with_a_checkpoint(on_cluster: FakeMaster) -> None:
+def test_a_stop_request_ends_fit_with_a_checkpoint(on_cluster: FakeTaskMaster) -> None:
     with core.init() as run:
         run._watcher.request("test")
         fit(run, epochs=50)
@@ -97,7 +97,7 @@ def test_a_stop_request_ends_fit_with_a_checkpoint(on_cluster: FakeMaster) -> No
 
 
 def test_the_class_form_trains_with_keras_names_and_leaves_a_loadable_model(
-    on_cluster: FakeMaster, tmp_path: Path
+    on_cluster: FakeTaskMaster, tmp_path: Path
 ) -> None:
     with init(hparams={"global_batch_size": 6}) as context:
         trial = LineTrial(context)
@@ -110,7 +110,7 @@ def test_the_class_form_trains_with_keras_names_and_leaves_a_loadable_model(
     assert sorted(on_cluster.reports("validation")[0]["metrics"]["avgMetrics"]) == ["val_loss", "val_mae"]
 
 
-def test_the_class_form_resumes_bit_for_bit(on_cluster: FakeMaster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_class_form_resumes_bit_for_bit(on_cluster: FakeTaskMaster, monkeypatch: pytest.MonkeyPatch) -> None:
     def train(until: int) -> Any:
         with init(hparams={"global_batch_size": 5}) as context:
             trial = LineTrial(context)
@@ -127,7 +127,7 @@ def test_the_class_form_resumes_bit_for_bit(on_cluster: FakeMaster, monkeypatch:
         np.testing.assert_array_equal(ours, theirs)
 
 
-def test_a_model_that_is_not_compiled_is_refused(on_cluster: FakeMaster) -> None:
+def test_a_model_that_is_not_compiled_is_refused(on_cluster: FakeTaskMaster) -> None:
     class Raw(LineTrial):
         def build_model(self) -> Any:
             return keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from resolute.training.fake import FakeMaster
+from resolute.client.task.fake import FakeTaskMaster
 
 
-def curve(master: FakeMaster) -> dict[int, Any]:
+def curve(master: FakeTaskMaster) -> dict[int, Any]:
     """The last report of each step: a restart repeats some."""
     return {report["stepsCompleted"]: report["metrics"]["avgMetrics"]["loss"] for report in master.reports("training")}
 
@@ -40,7 +40,7 @@ def test_a_killed_rank_is_started_again_and_the_curve_is_the_same_bit_for_bit(
 ) -> None:
     curves = []
     for name, kill in (("whole", None), ("killed", [1, 13, 0])):
-        with FakeMaster() as master:
+        with FakeTaskMaster() as master:
             env = master.env(tmp_path / name, DET_SLOT_IDS="[0, 1]")
             done = launch(points, plan={"kill": kill}, env=env)
             assert done.returncode == 0, done.stderr
@@ -52,7 +52,7 @@ def test_a_killed_rank_is_started_again_and_the_curve_is_the_same_bit_for_bit(
 
 
 def test_two_ranks_see_each_sample_once_an_epoch_also_when_three_go_on(
-    launch: Any, points: str, master: FakeMaster, tmp_path: Path
+    launch: Any, points: str, master: FakeTaskMaster, tmp_path: Path
 ) -> None:
     samples = tmp_path / "samples"
     samples.mkdir()
@@ -74,7 +74,7 @@ def test_ranks_that_share_a_batch_learn_what_one_would(launch: Any, points: str,
     """With uneven shares the weighted losses must give the gradient of the whole batch."""
     finals = []
     for name, slots in (("one", "[0]"), ("two", "[0, 1]")):
-        with FakeMaster() as master:
+        with FakeTaskMaster() as master:
             done = launch(
                 points, plan={"batch": 9, "steps": 5, "noise": 0}, env=master.env(tmp_path / name, DET_SLOT_IDS=slots)
             )
@@ -85,7 +85,7 @@ def test_ranks_that_share_a_batch_learn_what_one_would(launch: Any, points: str,
     assert finals[0] == pytest.approx(finals[1], rel=1e-5)
 
 
-def test_sharded_models_train_save_and_resume(launch: Any, points: str, master: FakeMaster, tmp_path: Path) -> None:
+def test_sharded_models_train_save_and_resume(launch: Any, points: str, master: FakeTaskMaster, tmp_path: Path) -> None:
     plan = {"strategy": "fsdp", "steps": 6, "checkpoint": 3}
     first = launch(points, plan=plan, env=master.env(tmp_path / "storage", DET_SLOT_IDS="[0, 1]"))
     assert first.returncode == 0, first.stderr
@@ -117,7 +117,7 @@ def test_a_wrong_command_line_is_a_sentence(launch: Any, arguments: list[str], s
     assert "Traceback" not in done.stderr
 
 
-def test_a_class_is_trained_by_its_name(launch: Any, master: FakeMaster, tmp_path: Path, points: str) -> None:
+def test_a_class_is_trained_by_its_name(launch: Any, master: FakeTaskMaster, tmp_path: Path, points: str) -> None:
     (tmp_path / "model_def.py").write_text(Path(points).read_text())
     config = {
         "searcher": {"name": "single", "metric": "validation_loss", "max_length": {"batches": 4}},

@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from resolute.training.fake import FakeMaster
+from resolute.client.task.fake import FakeTaskMaster
 
 ENDLESS = {"steps": 1_000_000, "checkpoint": 1_000_000, "samples": ""}
 
 
-def test_sigterm_to_the_launcher_saves_once_and_ends_well(points: str, master: FakeMaster, tmp_path: Path) -> None:
+def test_sigterm_to_the_launcher_saves_once_and_ends_well(points: str, master: FakeTaskMaster, tmp_path: Path) -> None:
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("DET_", "RANK", "WORLD"))}
     env = {**clean, **master.env(tmp_path / "storage", DET_SLOT_IDS="[0, 1]"), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "resolute.launch.torch_distributed", points]

@@ -13,8 +13,8 @@ import torch
 from resolute.vision import CocoEvaluator, load_detector
 from resolute.vision.data.labels import as_coco
 from resolute.vision.data.sources import FakeImages
-from resolute.vision.data.splits import open_splits
 from resolute.vision.settings import read_settings
+from resolute.vision.splits import open_splits
 
 SETTINGS: dict[str, Any] = {
     "model": "ssdlite320_mobilenet_v3_large", "min_size": 64, "backend": "fake", "fake_images": 20, "fake_size": 64,

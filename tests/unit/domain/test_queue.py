@@ -7,24 +7,35 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from resolute.domain.errors import InvalidInput, NotFound
-from resolute.domain.queue import QueuedJob, check_priority, in_order, last_position, move_ahead_of, move_behind
+from resolute.domain.job import Job, JobKind
+from resolute.domain.queue import check_priority, in_order, move_ahead_of, move_behind
 
 steady = settings(deadline=None)  # a busy machine is no failure
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
-def job(name: str, position: float, *, priority: int = 42, age: int = 0) -> QueuedJob:
-    return QueuedJob(job_id=name, priority=priority, queue_position=position, submitted=NOON - timedelta(seconds=age))
+def job(name: str, position: float, *, priority: int = 42, age: int = 0) -> Job:
+    return Job(
+        id=name,
+        kind=JobKind.EXPERIMENT,
+        name=name,
+        entity_id=name,
+        user_id=1,
+        workspace_id=1,
+        priority=priority,
+        queue_position=position,
+        submitted_at=NOON - timedelta(seconds=age),
+    )
 
 
-def names(jobs: list[QueuedJob]) -> list[str]:
-    return [j.job_id for j in in_order(jobs)]
+def names(jobs: list[Job]) -> list[str]:
+    return [j.id for j in in_order(jobs)]
 
 
-def applied(jobs: list[QueuedJob], changed: list[QueuedJob]) -> list[QueuedJob]:
-    by_id = {j.job_id: j for j in changed}
-    return [by_id.get(j.job_id, j) for j in jobs]
+def applied(jobs: list[Job], changed: list[Job]) -> list[Job]:
+    by_id = {j.id: j for j in changed}
+    return [by_id.get(j.id, j) for j in jobs]
 
 
 def test_order_is_priority_then_position_then_age() -> None:
@@ -33,17 +44,12 @@ def test_order_is_priority_then_position_then_age() -> None:
     assert names(jobs) == ["first", "old", "young", "c"]
 
 
-def test_a_new_job_goes_behind_everybody() -> None:
-    assert last_position([]) == 1.0
-    assert last_position([job("a", 7.5), job("b", -3)]) == 8.5
-
-
 def test_moving_ahead_changes_only_the_job_that_moves() -> None:
     jobs = [job("a", 1), job("b", 2), job("c", 3)]
 
     changed = move_ahead_of(jobs, "c", "b")
 
-    assert [j.job_id for j in changed] == ["c"]
+    assert [j.id for j in changed] == ["c"]
     assert names(applied(jobs, changed)) == ["a", "c", "b"]
 
 
@@ -64,7 +70,7 @@ def test_moving_next_to_a_job_of_another_priority_takes_that_priority() -> None:
 
     changed = move_ahead_of(jobs, "a", "urgent")
 
-    assert [(j.job_id, j.priority) for j in changed] == [("a", 1)]
+    assert [(j.id, j.priority) for j in changed] == [("a", 1)]
     assert names(applied(jobs, changed)) == ["a", "urgent"]
 
 
@@ -74,7 +80,7 @@ def test_when_no_number_is_left_between_neighbours_the_priority_is_numbered_agai
 
     changed = move_ahead_of(jobs, "c", "b")
 
-    assert {j.job_id for j in changed} == {"a", "b", "c"}
+    assert {j.id for j in changed} == {"a", "b", "c"}
     assert names(applied(jobs, changed)) == ["other", "a", "c", "b"]
 
 

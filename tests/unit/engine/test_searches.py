@@ -162,9 +162,9 @@ def test_jobs_are_listed_in_the_order_they_are_served_and_can_be_moved(world) ->
     world.tick()
     second, third = world.create(), world.create()
 
-    before = [view.experiment.id for view in list_jobs(world.platform)]
+    before = [int(view.job.entity_id) for view in list_jobs(world.platform)]
     update_jobs(world.platform, [JobUpdate(job_id=third.job_id, ahead_of=second.job_id)])
-    after = [view.experiment.id for view in list_jobs(world.platform)]
+    after = [int(view.job.entity_id) for view in list_jobs(world.platform)]
 
     assert before == [1, 2, 3]
     assert after == [1, 3, 2]

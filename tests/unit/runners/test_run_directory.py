@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from resolute.runners.shepherd.identity import NOBODY, ProcessIdentity, identity_of
+from resolute.host.process_identity import NOBODY, ProcessIdentity, identity_of
 from resolute.runners.shepherd.run_directory import Exit, RunDirectory
 
 

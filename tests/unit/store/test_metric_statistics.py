@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from resolute.engine.thinning import thin
 from resolute.store.metrics.chunk import Entry, build
 from resolute.store.metrics.series import Cached, Points, SeriesCache
 from resolute.store.metrics.summary import Statistics, finite, joined, of_chunk
 from resolute.store.metrics.supersede import Head, cutoffs, is_archived
-from resolute.store.metrics.thinning import thin
 
 values_strategy = st.lists(
     st.one_of(st.floats(-1e6, 1e6), st.sampled_from([math.nan, math.inf, -math.inf])), min_size=1

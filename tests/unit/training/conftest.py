@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from resolute.training.fake import FakeMaster
+from resolute.client.task.fake import FakeTaskMaster
 
 _OURS = ("DET_", "RESOLUTE_", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "OMPI_", "TORCHELASTIC")
 
@@ -19,13 +19,13 @@ def no_trial_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def master() -> Iterator[FakeMaster]:
-    with FakeMaster() as running:
+def master() -> Iterator[FakeTaskMaster]:
+    with FakeTaskMaster() as running:
         yield running
 
 
 @pytest.fixture
-def on_cluster(master: FakeMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMaster:
+def on_cluster(master: FakeTaskMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeTaskMaster:
     """This process becomes a trial of the fake master."""
     for name, value in master.env(tmp_path / "storage").items():
         monkeypatch.setenv(name, value)

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from resolute.client.task.fake import FakeTaskMaster
 from resolute.domain.errors import InvalidInput
 from resolute.training.core import InvalidHparams, init
-from resolute.training.fake import FakeMaster
 
 
 def eventually(condition: Callable[[], bool], timeout_s: float = 10.0) -> bool:
@@ -29,7 +29,7 @@ def eventually(condition: Callable[[], bool], timeout_s: float = 10.0) -> bool:
     return True
 
 
-def test_reports_arrive_in_order_with_group_steps_and_run(on_cluster: FakeMaster) -> None:
+def test_reports_arrive_in_order_with_group_steps_and_run(on_cluster: FakeTaskMaster) -> None:
     with init() as run:
         for step in range(1, 51):
             run.report("training", step, {"loss": 1.0 / step})
@@ -40,7 +40,7 @@ def test_reports_arrive_in_order_with_group_steps_and_run(on_cluster: FakeMaster
     assert reports[1]["metrics"] == {"avgMetrics": {"loss": 0.5}}
 
 
-def test_many_reports_travel_in_few_requests(on_cluster: FakeMaster) -> None:
+def test_many_reports_travel_in_few_requests(on_cluster: FakeTaskMaster) -> None:
     with init() as run:
         for step in range(2_000):
             run.report("training", step, {"loss": 0.0})
@@ -51,7 +51,7 @@ def test_many_reports_travel_in_few_requests(on_cluster: FakeMaster) -> None:
 
 
 def test_nothing_is_lost_and_nothing_raised_while_the_master_is_away(
-    on_cluster: FakeMaster, caplog: pytest.LogCaptureFixture
+    on_cluster: FakeTaskMaster, caplog: pytest.LogCaptureFixture
 ) -> None:
     on_cluster.status = 503
 
@@ -65,7 +65,7 @@ def test_nothing_is_lost_and_nothing_raised_while_the_master_is_away(
     assert [report["stepsCompleted"] for report in on_cluster.reports()] == [1, 2]
 
 
-def test_a_replaced_run_is_told_to_stop(on_cluster: FakeMaster) -> None:
+def test_a_replaced_run_is_told_to_stop(on_cluster: FakeTaskMaster) -> None:
     with init() as run:
         on_cluster.status = 409
         run.report("training", 1, {"loss": 1.0})
@@ -74,7 +74,7 @@ def test_a_replaced_run_is_told_to_stop(on_cluster: FakeMaster) -> None:
         assert "replaced" in run.stop_reason
 
 
-def test_the_masters_stop_request_is_seen_and_acknowledged_once(on_cluster: FakeMaster) -> None:
+def test_the_masters_stop_request_is_seen_and_acknowledged_once(on_cluster: FakeTaskMaster) -> None:
     with init() as run:
         assert not run.should_stop()
         on_cluster.ask_to_stop()
@@ -85,7 +85,7 @@ def test_the_masters_stop_request_is_seen_and_acknowledged_once(on_cluster: Fake
     assert sum(path.endswith("/signals/ack_preemption") for path in on_cluster.paths()) == 1
 
 
-def test_sigterm_means_should_stop_and_not_the_end(on_cluster: FakeMaster) -> None:
+def test_sigterm_means_should_stop_and_not_the_end(on_cluster: FakeTaskMaster) -> None:
     before = signal.getsignal(signal.SIGTERM)
 
     with init() as run:
@@ -97,7 +97,7 @@ def test_sigterm_means_should_stop_and_not_the_end(on_cluster: FakeMaster) -> No
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def test_a_saved_state_comes_back_in_the_next_run(on_cluster: FakeMaster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_saved_state_comes_back_in_the_next_run(on_cluster: FakeTaskMaster, monkeypatch: pytest.MonkeyPatch) -> None:
     weights = torch.arange(6.0).reshape(2, 3)
     with init() as run:
         assert run.checkpoint.restore() is None
@@ -116,7 +116,7 @@ def test_a_saved_state_comes_back_in_the_next_run(on_cluster: FakeMaster, monkey
     assert state["epoch"] == 3
 
 
-def test_metrics_are_acknowledged_before_the_checkpoint_of_their_step(on_cluster: FakeMaster) -> None:
+def test_metrics_are_acknowledged_before_the_checkpoint_of_their_step(on_cluster: FakeTaskMaster) -> None:
     with init() as run:
         run.report("validation", 10, {"accuracy": 0.9})
         run.checkpoint.save({"step": 10}, steps=10)
@@ -125,7 +125,7 @@ def test_metrics_are_acknowledged_before_the_checkpoint_of_their_step(on_cluster
     assert paths.index("/api/v1/trials/7/metrics/batch") < paths.index("/api/v1/checkpoints")
 
 
-def test_a_checkpoint_is_reported_with_sizes_and_digests(on_cluster: FakeMaster, tmp_path: Path) -> None:
+def test_a_checkpoint_is_reported_with_sizes_and_digests(on_cluster: FakeTaskMaster, tmp_path: Path) -> None:
     with init() as run, run.checkpoint.store(steps=5) as (folder, uuid):
         (folder / "model").mkdir()
         (folder / "model" / "weights.bin").write_bytes(b"12345")
@@ -137,7 +137,7 @@ def test_a_checkpoint_is_reported_with_sizes_and_digests(on_cluster: FakeMaster,
     assert reported["allocationId"] == "3.abc.1"
 
 
-def test_a_failed_block_stores_no_checkpoint(on_cluster: FakeMaster) -> None:
+def test_a_failed_block_stores_no_checkpoint(on_cluster: FakeTaskMaster) -> None:
     with init() as run, pytest.raises(ZeroDivisionError), run.checkpoint.store(steps=5):
         raise ZeroDivisionError
 
@@ -146,7 +146,7 @@ def test_a_failed_block_stores_no_checkpoint(on_cluster: FakeMaster) -> None:
 
 @pytest.mark.parametrize("damage", ["cut", "flip", "remove"])
 def test_a_damaged_checkpoint_is_skipped_loudly_for_the_one_before(
-    on_cluster: FakeMaster,
+    on_cluster: FakeTaskMaster,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -171,7 +171,7 @@ def test_a_damaged_checkpoint_is_skipped_loudly_for_the_one_before(
     assert f"Checkpoint {bad} is damaged" in caplog.text
 
 
-def test_invalid_hyperparameters_tell_the_searcher_and_exit_cleanly(on_cluster: FakeMaster) -> None:
+def test_invalid_hyperparameters_tell_the_searcher_and_exit_cleanly(on_cluster: FakeTaskMaster) -> None:
     with init() as run:
         run.invalid_hparams("lr 10 diverges")
 
@@ -181,7 +181,7 @@ def test_invalid_hyperparameters_tell_the_searcher_and_exit_cleanly(on_cluster: 
 
 @pytest.mark.parametrize("reported", [{"mAP": 0.5, "latency": 3.0}, {"mAP": 0.5}])
 def test_each_of_several_searcher_metrics_must_be_reported(
-    on_cluster: FakeMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reported: dict[str, float]
+    on_cluster: FakeTaskMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reported: dict[str, float]
 ) -> None:
     config = {"searcher": {"name": "random", "metric": ["mAP", "latency"]}}
     monkeypatch.setenv("DET_EXPERIMENT_CONFIG", on_cluster.env(tmp_path, config=config)["DET_EXPERIMENT_CONFIG"])
@@ -193,7 +193,7 @@ def test_each_of_several_searcher_metrics_must_be_reported(
 
 
 def test_a_searcher_metric_that_was_never_reported_fails_with_the_names_that_were(
-    on_cluster: FakeMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    on_cluster: FakeTaskMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = {"searcher": {"name": "single", "metric": "mAP"}}
     monkeypatch.setenv("DET_EXPERIMENT_CONFIG", on_cluster.env(tmp_path, config=config)["DET_EXPERIMENT_CONFIG"])
@@ -202,7 +202,7 @@ def test_a_searcher_metric_that_was_never_reported_fails_with_the_names_that_wer
         run.report("validation", 1, {"loss": 1.0, "accuracy": 0.5})
 
 
-def test_progress_is_sent_and_checked(on_cluster: FakeMaster) -> None:
+def test_progress_is_sent_and_checked(on_cluster: FakeTaskMaster) -> None:
     with init() as run:
         run.progress(0.25)
         with pytest.raises(InvalidInput, match="from 0 to 1"):
@@ -213,7 +213,7 @@ def test_progress_is_sent_and_checked(on_cluster: FakeMaster) -> None:
 
 
 def test_the_experiments_hyperparameters_win_over_defaults(
-    on_cluster: FakeMaster, monkeypatch: pytest.MonkeyPatch
+    on_cluster: FakeTaskMaster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DET_HPARAMS", json.dumps({"lr": 0.1}))
 
@@ -222,7 +222,7 @@ def test_the_experiments_hyperparameters_win_over_defaults(
         assert (run.seed, run.slots, run.trial_id) == (11, 1, 7)
 
 
-def test_other_ranks_report_nothing(on_cluster: FakeMaster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_ranks_report_nothing(on_cluster: FakeTaskMaster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANK", "1")
     monkeypatch.setenv("WORLD_SIZE", "2")
 
@@ -257,7 +257,7 @@ def test_resuming_from_a_folder_without_checkpoints_is_refused(tmp_path: Path) -
         init(resume=tmp_path / "nothing")
 
 
-def test_two_ranks_write_one_checkpoint(on_cluster: FakeMaster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_ranks_write_one_checkpoint(on_cluster: FakeTaskMaster, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = []
     for rank in range(2):
         monkeypatch.setenv("RANK", str(rank))
@@ -273,7 +273,7 @@ def test_two_ranks_write_one_checkpoint(on_cluster: FakeMaster, monkeypatch: pyt
     assert sorted(files) == ["metadata.json", "state-rank0.pt", "state-rank1.pt"]
 
 
-def test_the_error_of_the_script_is_the_one_that_is_shown(on_cluster: FakeMaster) -> None:
+def test_the_error_of_the_script_is_the_one_that_is_shown(on_cluster: FakeTaskMaster) -> None:
     def script() -> None:
         with init() as run:
             run.report("training", 1, {"loss": 1.0})
@@ -285,7 +285,7 @@ def test_the_error_of_the_script_is_the_one_that_is_shown(on_cluster: FakeMaster
     assert len(on_cluster.reports()) == 1
 
 
-def test_invalid_hparams_can_be_raised_by_hand(on_cluster: FakeMaster) -> None:
+def test_invalid_hparams_can_be_raised_by_hand(on_cluster: FakeTaskMaster) -> None:
     with init():
         raise InvalidHparams("no")
 

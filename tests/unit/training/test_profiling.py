@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from resolute.client.task.fake import FakeTaskMaster
+from resolute.host.nvml import GpuUse
 from resolute.training.core import init
-from resolute.training.fake import FakeMaster
 from resolute.training.profiling import CpuProbe, DiskProbe, GpuProbe, MemoryProbe, NetworkProbe, Profiler, Window
 
 
@@ -27,15 +28,9 @@ def test_every_group_is_reported_under_the_nodes_name() -> None:
 
 
 def test_gpus_report_by_their_own_ids() -> None:
-    nvml = SimpleNamespace(
-        nvmlDeviceGetCount=lambda: 2,
-        nvmlDeviceGetHandleByIndex=lambda index: index,
-        nvmlDeviceGetUUID=lambda handle: f"GPU-{handle}",
-        nvmlDeviceGetMemoryInfo=lambda handle: SimpleNamespace(free=10, used=5),
-        nvmlDeviceGetUtilizationRates=lambda handle: SimpleNamespace(gpu=70 + handle),
-    )
+    gpus = [SimpleNamespace(uuid=f"GPU-{n}", use=lambda n=n: GpuUse(70 + n, 10, 5)) for n in range(2)]
 
-    values = GpuProbe(nvml).sample(1.0)
+    values = GpuProbe(gpus).sample(1.0)
 
     assert values["GPU-1"] == {"gpu_util": 71, "gpu_free_memory": 10, "gpu_used_memory": 5}
 
@@ -71,7 +66,7 @@ def test_one_sample_costs_less_than_a_hundredth_of_its_second() -> None:
 
 
 def test_the_experiments_yaml_turns_it_on(
-    on_cluster: FakeMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    on_cluster: FakeTaskMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = on_cluster.env(tmp_path, config={"profiling": {"enabled": True}})["DET_EXPERIMENT_CONFIG"]
     monkeypatch.setenv("DET_EXPERIMENT_CONFIG", config)

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import torch
 
+from resolute.client.task.fake import FakeTaskMaster
 from resolute.domain.errors import InvalidInput
 from resolute.pytorch import Batch, Callback, DataLoader, Epoch, Reducer, Trainer, Trial, TrialContext, init
-from resolute.training.fake import FakeMaster
 
 
 def _load_tiny_trials() -> ModuleType:
@@ -36,15 +36,15 @@ def train(trial_class: type[Trial] | None = None, *, hparams: dict[str, Any] | N
     return context
 
 
-def configure(monkeypatch: pytest.MonkeyPatch, master: FakeMaster, storage: Path, **config: Any) -> None:
+def configure(monkeypatch: pytest.MonkeyPatch, master: FakeTaskMaster, storage: Path, **config: Any) -> None:
     monkeypatch.setenv("DET_EXPERIMENT_CONFIG", master.env(storage, config=config)["DET_EXPERIMENT_CONFIG"])
 
 
-def losses(master: FakeMaster, group: str = "training") -> list[tuple[int, Any]]:
+def losses(master: FakeTaskMaster, group: str = "training") -> list[tuple[int, Any]]:
     return [(report["stepsCompleted"], report["metrics"]["avgMetrics"]) for report in master.reports(group)]
 
 
-def test_periods_say_when_it_reports_validates_and_saves(on_cluster: FakeMaster) -> None:
+def test_periods_say_when_it_reports_validates_and_saves(on_cluster: FakeTaskMaster) -> None:
     train(
         max_length=Batch(20),
         reporting_period=Batch(5),
@@ -60,7 +60,7 @@ def test_periods_say_when_it_reports_validates_and_saves(on_cluster: FakeMaster)
 
 
 def test_the_experiments_yaml_gives_the_periods(
-    on_cluster: FakeMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    on_cluster: FakeTaskMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     configure(
         monkeypatch,
@@ -79,7 +79,7 @@ def test_the_experiments_yaml_gives_the_periods(
     assert [steps for steps, _ in losses(on_cluster, "validation")] == [0, 8, 16]
 
 
-def test_training_learns(on_cluster: FakeMaster) -> None:
+def test_training_learns(on_cluster: FakeTaskMaster) -> None:
     train(max_length=Epoch(20), reporting_period=Batch(8))
 
     values = [metrics["loss"] for _, metrics in losses(on_cluster)]
@@ -101,7 +101,7 @@ def test_a_resumed_curve_is_the_uninterrupted_one_bit_for_bit(
     Stopping.workers = workers
 
     def curve(name: str, stops: list[int | None]) -> tuple[list[Any], Any]:
-        with FakeMaster() as master:
+        with FakeTaskMaster() as master:
             for key, value in master.env(tmp_path / name).items():
                 monkeypatch.setenv(key, value)
             monkeypatch.delenv("DET_LATEST_CHECKPOINT", raising=False)
@@ -120,7 +120,7 @@ def test_a_resumed_curve_is_the_uninterrupted_one_bit_for_bit(
 
 
 def test_a_checkpoint_of_another_model_is_refused_with_the_keys_that_differ(
-    on_cluster: FakeMaster, monkeypatch: pytest.MonkeyPatch
+    on_cluster: FakeTaskMaster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     train(max_length=Batch(2))
     monkeypatch.setenv("DET_LATEST_CHECKPOINT", next(iter(on_cluster.checkpoints)))
@@ -132,7 +132,7 @@ def test_a_checkpoint_of_another_model_is_refused_with_the_keys_that_differ(
         train(Wider, max_length=Batch(4))
 
 
-def test_an_empty_data_loader_is_refused(on_cluster: FakeMaster) -> None:
+def test_an_empty_data_loader_is_refused(on_cluster: FakeTaskMaster) -> None:
     class Empty(tiny.PointsTrial):  # type: ignore[name-defined, misc]
         length = 0
 
@@ -141,7 +141,7 @@ def test_an_empty_data_loader_is_refused(on_cluster: FakeMaster) -> None:
 
 
 def test_a_global_batch_smaller_than_the_slots_is_refused(
-    on_cluster: FakeMaster, monkeypatch: pytest.MonkeyPatch
+    on_cluster: FakeTaskMaster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from resolute.training import core
     from resolute.training.environment import Place
@@ -155,7 +155,7 @@ def test_a_global_batch_smaller_than_the_slots_is_refused(
 
 
 def test_a_searcher_metric_that_validation_lacks_is_refused_at_the_first_validation(
-    on_cluster: FakeMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    on_cluster: FakeTaskMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     configure(monkeypatch, on_cluster, tmp_path, searcher={"name": "single", "metric": "mAP"})
 
@@ -168,12 +168,12 @@ def test_no_length_anywhere_is_refused(tmp_path: Path) -> None:
         Trainer(tiny.PointsTrial(context), context).fit()
 
 
-def test_a_missing_hyperparameter_is_named(on_cluster: FakeMaster) -> None:
+def test_a_missing_hyperparameter_is_named(on_cluster: FakeTaskMaster) -> None:
     with pytest.raises(InvalidInput, match="no hyperparameter 'global_batch_size'; the experiment has: lr"):
         train(hparams={"lr": 1}, max_length=Batch(1))
 
 
-def test_callbacks_run_and_their_state_comes_back(on_cluster: FakeMaster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_callbacks_run_and_their_state_comes_back(on_cluster: FakeTaskMaster, monkeypatch: pytest.MonkeyPatch) -> None:
     class Counting(Callback):
         def __init__(self) -> None:
             self.epochs: list[int] = []
@@ -206,7 +206,7 @@ def test_callbacks_run_and_their_state_comes_back(on_cluster: FakeMaster, monkey
     assert counting[-1].validations == 3
 
 
-def test_evaluation_is_the_mean_over_samples_not_over_batches(on_cluster: FakeMaster) -> None:
+def test_evaluation_is_the_mean_over_samples_not_over_batches(on_cluster: FakeTaskMaster) -> None:
     class Ones(tiny.PointsTrial):  # type: ignore[name-defined, misc]
         def build_validation_data_loader(self) -> Any:
             return DataLoader(torch.utils.data.TensorDataset(torch.tensor([1.0, 1.0, 1.0, 5.0])), 3)
@@ -223,7 +223,7 @@ def test_evaluation_is_the_mean_over_samples_not_over_batches(on_cluster: FakeMa
     assert losses(on_cluster, "validation") == [(1, {"mean": 2.0, "largest": 5.0, "count": 4.0})]
 
 
-def test_reducers_see_every_sample(on_cluster: FakeMaster) -> None:
+def test_reducers_see_every_sample(on_cluster: FakeTaskMaster) -> None:
     class Reduced(tiny.PointsTrial):  # type: ignore[name-defined, misc]
         def __init__(self, context: TrialContext) -> None:
             super().__init__(context)
@@ -238,7 +238,7 @@ def test_reducers_see_every_sample(on_cluster: FakeMaster) -> None:
     assert losses(on_cluster, "validation") == [(1, {"seen": 11})]
 
 
-def test_gradients_of_two_batches_make_one_step(on_cluster: FakeMaster) -> None:
+def test_gradients_of_two_batches_make_one_step(on_cluster: FakeTaskMaster) -> None:
     class Aggregating(tiny.PointsTrial):  # type: ignore[name-defined, misc]
         def __init__(self, context: TrialContext) -> None:
             super().__init__(context)
@@ -258,19 +258,19 @@ def test_gradients_of_two_batches_make_one_step(on_cluster: FakeMaster) -> None:
     assert trial.versions == [0, 1, 1, 2, 2, 3]
 
 
-def test_bf16_trains(on_cluster: FakeMaster) -> None:
+def test_bf16_trains(on_cluster: FakeTaskMaster) -> None:
     with init(hparams=HPARAMS, precision="bf16") as context:
         Trainer(tiny.PointsTrial(context), context).fit(max_length=Batch(4), reporting_period=Batch(2))
 
     assert len(losses(on_cluster)) == 2
 
 
-def test_an_unknown_precision_is_refused(on_cluster: FakeMaster) -> None:
+def test_an_unknown_precision_is_refused(on_cluster: FakeTaskMaster) -> None:
     with pytest.raises(InvalidInput, match="use one of fp32, bf16, fp16"), init(hparams=HPARAMS, precision="int4"):
         pass
 
 
-def test_a_stop_request_saves_and_returns(on_cluster: FakeMaster) -> None:
+def test_a_stop_request_saves_and_returns(on_cluster: FakeTaskMaster) -> None:
     class Asked(tiny.PointsTrial):  # type: ignore[name-defined, misc]
         def train_batch(self, batch: Any, epoch_idx: int, batch_idx: int) -> Any:
             if batch_idx == 6:
@@ -286,7 +286,7 @@ def test_a_stop_request_saves_and_returns(on_cluster: FakeMaster) -> None:
     assert context.steps < 20
 
 
-def test_profiling_adds_pace(on_cluster: FakeMaster) -> None:
+def test_profiling_adds_pace(on_cluster: FakeTaskMaster) -> None:
     train(max_length=Batch(4), reporting_period=Batch(2), profiling_enabled=True)
 
     pace = losses(on_cluster, "throughput")

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from resolute.client.task.fake import FakeTaskMaster
 from resolute.domain.errors import InvalidInput
 from resolute.training.environment import Place, read_place, read_trial
-from resolute.training.fake import FakeMaster
 
 
 @pytest.fixture
-def env(master: FakeMaster, tmp_path: Path) -> dict[str, str]:
+def env(master: FakeTaskMaster, tmp_path: Path) -> dict[str, str]:
     return master.env(tmp_path)
 
 

@@ -741,6 +741,7 @@ export interface components {
             entityId: string;
             isPreemptible: boolean;
             jobId: string;
+            kind: components["schemas"]["JobKind"];
             name: string;
             priority: number;
             progress: number;
@@ -754,6 +755,8 @@ export interface components {
             weight: number;
             workspaceId: number;
         };
+        /** @enum {string} */
+        JobKind: "EXPERIMENT" | "NOTEBOOK" | "TENSORBOARD" | "SHELL" | "COMMAND" | "GENERIC" | "DEPLOYMENT";
         /** @enum {string} */
         JobState: "STATE_UNSPECIFIED" | "STATE_QUEUED" | "STATE_SCHEDULED" | "STATE_SCHEDULED_BACKFILLED";
         JobSummary: {
@@ -1607,10 +1610,12 @@ export interface components {
             options: {
                 [key: string]: unknown;
             };
+            priority: number;
             resourcePool: string;
             slots: number;
             startupTimeoutS: number;
             timeoutS: number;
+            weight: number;
         };
         SetClusterMessageRequest: {
             duration?: string;

@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from resolute.domain.change import Action
 from resolute.domain.errors import AlreadyExists, Forbidden, InvalidInput, NotFound, Unauthenticated
 from resolute.domain.user import Session, User
 from resolute.domain.user_names import alike, checked_display_name, checked_username
 from resolute.engine.jobs.fencing import hash_token
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
+from resolute.engine.unit_of_work import Flow, flow
 
 T = TypeVar("T")
 
@@ -63,14 +65,23 @@ def login(
     if user is None or not _opens(user, given, is_local=platform.config.is_local and from_loopback):
         if user is None:
             verify_password(_NOBODY, given)
+        _note_failed_login(platform, user)
         raise Forbidden("invalid credentials")
-    now = platform.clock()
     token = secrets.token_urlsafe(32)
-    with platform.store.write() as tx:
-        tx.users.add_session(_session(user, token, now, SESSION_LIFE))
-        user = replace(user, last_auth_at=now)
-        tx.users.save(user)
+    with flow(platform) as current:
+        current.tx.users.add_session(_session(user, token, current.now, SESSION_LIFE))
+        user = replace(user, last_auth_at=current.now)
+        current.tx.users.save(user)
+        current.actor = replace(current.actor, user_id=user.id, name=user.username)
+        current.record(Action.LOGGED_IN, "user", user.id)
     return token, user
+
+
+def _note_failed_login(platform: Platform, user: User | None) -> None:
+    """A name that nobody has is not kept: people type passwords into the wrong field."""
+    with flow(platform) as current:
+        known = {} if user is None else {"username": user.username}
+        current.record(Action.LOGIN_FAILED, "user", "" if user is None else user.id, **known)
 
 
 def _opens(user: User, password: str, *, is_local: bool) -> bool:
@@ -83,10 +94,11 @@ def _opens(user: User, password: str, *, is_local: bool) -> bool:
 
 def logout(platform: Platform, token: str) -> None:
     """End the session of `token`. Access tokens stay: they are revoked by id."""
-    with platform.store.write() as tx:
-        session = tx.users.session_by_token_hash(hash_token(token))
+    with flow(platform) as current:
+        session = current.tx.users.session_by_token_hash(hash_token(token))
         if session is not None and not session.is_access_token:
-            tx.users.save_session(replace(session, is_revoked=True))
+            current.tx.users.save_session(replace(session, is_revoked=True))
+            current.record(Action.LOGGED_OUT, "user", session.user_id)
 
 
 def authenticate(platform: Platform, token: str) -> User:
@@ -149,13 +161,14 @@ def ensure_default_users(
 ) -> None:
     """On an empty store, create `admin` and `determined`. `admin_password` goes to `admin` and `initial_password` to
     everybody else, where a user still has none."""
-    with platform.store.write() as tx:
-        for username, is_admin in DEFAULT_USERS if not tx.users.all() else ():
-            tx.users.add(User(id=0, username=username, is_admin=is_admin, modified_at=platform.clock()))
-        for user in filter(_lacks_password, tx.users.all()):
+    with flow(platform) as current:
+        for username, is_admin in DEFAULT_USERS if not current.tx.users.all() else ():
+            current.add(User(id=0, username=username, is_admin=is_admin, modified_at=current.now))
+        for user in filter(_lacks_password, current.tx.users.all()):
             given = (admin_password if user.username == "admin" else None) or initial_password
             if given:
-                tx.users.save(replace(user, password_hash=hash_password(client_form(given, is_hashed=False))))
+                password_hash = hash_password(client_form(given, is_hashed=False))
+                current.change(user, replace(user, password_hash=password_hash), reason="given at the master's start")
 
 
 # ----------------------------------------------------------------------------------------------------------- users
@@ -171,9 +184,9 @@ def add_user(platform: Platform, *, by: User, user: User, password: str) -> User
         password_hash="" if user.is_remote else hash_password(password),
         modified_at=platform.clock(),
     )
-    with platform.store.write() as tx:
-        _require_free(tx, user.username)
-        return tx.users.add(user)
+    with flow(platform) as current:
+        _require_free(current.tx, user.username)
+        return current.add(user)
 
 
 def change_user(platform: Platform, user_id: int, changes: UserChanges, *, by: User) -> User:
@@ -184,18 +197,19 @@ def change_user(platform: Platform, user_id: int, changes: UserChanges, *, by: U
     changes = _checked(platform, changes)
     # Hashed here: it takes a while, and others wait for the transaction.
     password_hash = None if changes.password is None else hash_password(changes.password)
-    with platform.store.write() as tx:
+    with flow(platform) as current:
+        tx = current.tx
         user = tx.users.get(user_id)
-        changed = _apply(user, changes, password_hash, platform.clock())
+        changed = _apply(user, changes, password_hash, current.now)
         if changed.username != user.username:
             _require_free(tx, changed.username, but=user_id)
         if user.is_admin and not (changed.is_admin and changed.is_active):
             _keep_an_admin(tx, user_id)
-        tx.users.save(changed)
+        current.change(user, changed)
         if changes.password is not None:
-            _revoke(tx, (s for s in tx.users.sessions(user_id) if not s.is_access_token))
+            _revoke(current, (s for s in tx.users.sessions(user_id) if not s.is_access_token))
         if not changed.is_active:
-            _revoke(tx, tx.users.sessions(user_id))
+            _revoke(current, tx.users.sessions(user_id))
         return changed
 
 
@@ -254,9 +268,9 @@ def create_access_token(
     if not timedelta(0) < life <= LONGEST_TOKEN_LIFE:
         raise InvalidInput(f"A token may live from 1 hour to {LONGEST_TOKEN_LIFE.days} days; {life} was asked for.")
     token = secrets.token_urlsafe(32)
-    with platform.store.write() as tx:
-        session = _session(tx.users.get(user_id), token, platform.clock(), life)
-        return token, tx.users.add_session(replace(session, is_access_token=True, description=description))
+    with flow(platform) as current:
+        session = _session(current.tx.users.get(user_id), token, current.now, life)
+        return token, current.add(replace(session, is_access_token=True, description=description))
 
 
 def access_tokens(platform: Platform, *, by: User) -> list[Session]:
@@ -269,16 +283,15 @@ def access_tokens(platform: Platform, *, by: User) -> list[Session]:
 def change_access_token(
     platform: Platform, token_id: int, *, by: User, description: str | None, revoke: bool
 ) -> Session:
-    with platform.store.write() as tx:
-        for session in tx.users.sessions():
+    with flow(platform) as current:
+        for session in current.tx.users.sessions():
             if session.id == token_id and session.is_access_token and (by.is_admin or session.user_id == by.id):
                 changed = replace(
                     session,
                     description=_or(description, session.description),
                     is_revoked=session.is_revoked or revoke,
                 )
-                tx.users.save_session(changed)
-                return changed
+                return current.change(session, changed)
     raise NotFound(f"access token not found: {token_id}")
 
 
@@ -286,10 +299,14 @@ def _session(user: User, token: str, now: datetime, life: timedelta) -> Session:
     return Session(id=0, user_id=user.id, token_hash=hash_token(token), created_at=now, expires_at=now + life)
 
 
-def _revoke(tx: Transaction, sessions: Iterable[Session]) -> None:
+def _revoke(current: Flow, sessions: Iterable[Session]) -> None:
+    """Log-ins just end; of an access token that ends people may want to know."""
     for session in sessions:
-        if not session.is_revoked:
-            tx.users.save_session(replace(session, is_revoked=True))
+        revoked = replace(session, is_revoked=True)
+        if session.is_access_token:
+            current.change(session, revoked)
+        elif not session.is_revoked:
+            current.tx.users.save_session(revoked)
 
 
 def _or(changed: T | None, kept: T) -> T:

@@ -4,11 +4,11 @@ Groups, members and assignments are changed here alone; each change is told to `
 remembers rights forgets them.
 """
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from resolute.domain.change import Action
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.domain.rights import (
     ROLES,
@@ -25,9 +25,11 @@ from resolute.domain.user import User
 from resolute.engine.access.subjects import NAMES_ALL_THERE_ARE, Beside, subject_of
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
+from resolute.engine.unit_of_work import Flow, flow
 
 RIGHTS_CHANGED = "rights"
-"""Topic on the bus: somebody's rights are no longer what they were."""
+"""Topic on the bus: somebody's rights are no longer what they were. Groups and assignments have it in the table of
+kinds (`engine.changes.kinds`)."""
 
 
 # ------------------------------------------------------------------------------------------------------------- ask
@@ -77,37 +79,51 @@ def _is_held(tx: Transaction, rights: Rights, permission: Permission, parameter:
 
 def add_group(platform: Platform, name: str, user_ids: Iterable[int] = ()) -> Group:
     """Raises AlreadyExists for a name that is taken."""
-    with _changing(platform) as tx:
-        group = tx.rights.add_group(Group(id=0, name=_checked_group_name(name)))
-        for user_id in user_ids:
-            tx.rights.add_member(group.id, tx.users.get(user_id).id)
+    with flow(platform) as current:
+        group = current.add(Group(id=0, name=_checked_group_name(name)))
+        _add_members(current, group, user_ids)
         return group
 
 
 def rename_group(platform: Platform, group_id: int, name: str) -> Group:
-    with _changing(platform) as tx:
-        group = replace(tx.rights.group(group_id), name=_checked_group_name(name))
-        tx.rights.save_group(group)
-        return group
+    with flow(platform) as current:
+        group = current.tx.rights.group(group_id)
+        return current.change(group, replace(group, name=_checked_group_name(name)))
 
 
 def remove_group(platform: Platform, group_id: int) -> None:
     """With its assignments."""
-    with _changing(platform) as tx:
-        tx.rights.remove_group(tx.rights.group(group_id).id)
+    with flow(platform) as current:
+        group = current.tx.rights.group(group_id)
+        for assignment in current.tx.rights.assignments():
+            if assignment.group_id == group_id:
+                current.remove(assignment)
+        current.remove(group)
 
 
 def add_members(platform: Platform, group_id: int, user_ids: Iterable[int]) -> None:
     """Adding somebody twice changes nothing."""
-    with _changing(platform) as tx:
-        for user_id in user_ids:
-            tx.rights.add_member(tx.rights.group(group_id).id, tx.users.get(user_id).id)
+    with flow(platform) as current:
+        _add_members(current, current.tx.rights.group(group_id), user_ids)
 
 
 def remove_members(platform: Platform, group_id: int, user_ids: Iterable[int]) -> None:
-    with _changing(platform) as tx:
+    with flow(platform) as current:
+        group = current.tx.rights.group(group_id)
         for user_id in user_ids:
-            tx.rights.remove_member(tx.rights.group(group_id).id, user_id)
+            current.tx.rights.remove_member(group.id, user_id)
+            _member_changed(current, group, left=user_id)
+
+
+def _add_members(current: Flow, group: Group, user_ids: Iterable[int]) -> None:
+    for user_id in user_ids:
+        current.tx.rights.add_member(group.id, current.tx.users.get(user_id).id)
+        _member_changed(current, group, joined=user_id)
+
+
+def _member_changed(current: Flow, group: Group, **who: int) -> None:
+    current.record(Action.CHANGED, "group", group.id, name=group.name, **who)
+    current.publish(RIGHTS_CHANGED)
 
 
 def _checked_group_name(name: str) -> str:
@@ -129,46 +145,45 @@ def assign_role(
     workspace_id: int | None = None,
 ) -> RoleAssignment:
     """To a user or to a group; without a workspace everywhere. Repeating changes nothing."""
-    with _changing(platform) as tx:
-        return grant(tx, role, user_id=user_id, group_id=group_id, workspace_id=workspace_id)
+    with flow(platform) as current:
+        return grant(current, role, user_id=user_id, group_id=group_id, workspace_id=workspace_id)
 
 
 def grant(
-    tx: Transaction,
+    current: Flow,
     role: RoleName,
     *,
     user_id: int | None = None,
     group_id: int | None = None,
     workspace_id: int | None = None,
 ) -> RoleAssignment:
-    """As `assign_role`, inside a transaction; publish `RIGHTS_CHANGED` after it."""
+    """As `assign_role`, as part of a larger change."""
     if (user_id is None) == (group_id is None):
         raise InvalidInput(f"Role {role}: say either a user or a group to assign it to.")
     if workspace_id is not None and ROLES[role].is_global_only:
         raise InvalidInput(f"Role {role} is about the whole cluster. Assign it without a workspace.")
+    _require_there(current.tx, user_id, group_id, workspace_id)
+    wanted = RoleAssignment(id=0, role=role, user_id=user_id, group_id=group_id, workspace_id=workspace_id)
+    for known in current.tx.rights.assignments():
+        if replace(known, id=0) == wanted:
+            return known
+    return current.add(wanted)
+
+
+def remove_assignment(platform: Platform, assignment_id: int) -> None:
+    """Raises NotFound."""
+    with flow(platform) as current:
+        for assignment in current.tx.rights.assignments():
+            if assignment.id == assignment_id:
+                current.remove(assignment)
+                return
+    raise NotFound(f"role assignment not found: {assignment_id}")
+
+
+def _require_there(tx: Transaction, user_id: int | None, group_id: int | None, workspace_id: int | None) -> None:
     if user_id is not None:
         tx.users.get(user_id)
     if group_id is not None:
         tx.rights.group(group_id)
     if workspace_id is not None:
         tx.workspaces.get(workspace_id)
-    wanted = RoleAssignment(id=0, role=role, user_id=user_id, group_id=group_id, workspace_id=workspace_id)
-    for known in tx.rights.assignments():
-        if replace(known, id=0) == wanted:
-            return known
-    return tx.rights.add_assignment(wanted)
-
-
-def remove_assignment(platform: Platform, assignment_id: int) -> None:
-    """Raises NotFound."""
-    with _changing(platform) as tx:
-        if all(each.id != assignment_id for each in tx.rights.assignments()):
-            raise NotFound(f"role assignment not found: {assignment_id}")
-        tx.rights.remove_assignment(assignment_id)
-
-
-@contextmanager
-def _changing(platform: Platform) -> Iterator[Transaction]:
-    with platform.store.write() as tx:
-        yield tx
-    platform.bus.publish(RIGHTS_CHANGED)

@@ -13,7 +13,6 @@ from resolute.domain.rights import Permission, Subject
 from resolute.domain.task import Task
 from resolute.domain.trial import Trial
 from resolute.engine.deployments.deployments import find_deployment
-from resolute.engine.jobs.scheduling import LIVE
 from resolute.engine.ports.database import Transaction
 from resolute.engine.registry.datasets import find_dataset
 from resolute.engine.registry.models import find_model
@@ -50,10 +49,17 @@ def _allocation(tx: Transaction, value: Any, beside: Beside) -> Subject:
 
 
 def _job(tx: Transaction, value: Any, beside: Beside) -> Subject:
-    for experiment in tx.experiments.in_states(LIVE):
-        if experiment.job_id == value:
-            return _subject_of_experiment(tx, experiment, f"job {value}")
-    raise NotFound(f"job not found in the queue: {value}")
+    try:
+        job = tx.jobs.get(value)
+    except NotFound:
+        raise NotFound(f"job not found in the queue: {value}") from None
+    return Subject(
+        name=f"job {value}",
+        missing=f"job not found in the queue: {value}",
+        view=Permission.VIEW_EXPERIMENT_METADATA,
+        workspace_id=job.workspace_id,
+        owner_ids=frozenset({job.user_id}),
+    )
 
 
 def _checkpoint(tx: Transaction, value: Any, beside: Beside) -> Subject:

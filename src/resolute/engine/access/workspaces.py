@@ -12,6 +12,7 @@ from resolute.engine.access.rights import RIGHTS_CHANGED, grant
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.engine.ports.registry import ModelQuery
+from resolute.engine.unit_of_work import flow
 from resolute.spec.secrets import restored
 
 UNCATEGORIZED = "Uncategorized"
@@ -20,15 +21,15 @@ _KEY = re.compile(r"[A-Z0-9]{1,5}")
 
 def ensure_default_workspace(platform: Platform) -> None:
     """On an empty store, create the workspace and project that experiments go to when they name none."""
-    with platform.store.write() as tx:
+    with flow(platform) as current:
+        tx, now = current.tx, current.now
         if tx.workspaces.all():
             return
         owner = tx.users.by_name("admin") or tx.users.all()[0]
-        now = platform.clock()
-        workspace = tx.workspaces.add(
+        workspace = current.add(
             Workspace(id=0, name=UNCATEGORIZED, user_id=owner.id, is_immutable=True, created_at=now)
         )
-        tx.workspaces.add_project(
+        current.add(
             Project(
                 id=0,
                 workspace_id=workspace.id,
@@ -49,21 +50,20 @@ def add_workspace(
 ) -> Workspace:
     """In the mode with roles its creator becomes its administrator."""
     name = _checked_name("workspace", name)
-    with platform.store.write() as tx:
-        _refuse_taken_workspace(tx, name)
-        workspace = tx.workspaces.add(
+    with flow(platform) as current:
+        _refuse_taken_workspace(current.tx, name)
+        workspace = current.add(
             Workspace(
                 id=0,
                 name=name,
                 user_id=user.id,
                 checkpoint_storage=checkpoint_storage,
-                created_at=platform.clock(),
+                created_at=current.now,
             )
         )
         if platform.config.rights is RightsMode.ROLES:
-            grant(tx, RoleName.WORKSPACE_ADMIN, user_id=user.id, workspace_id=workspace.id)
-    platform.bus.publish(RIGHTS_CHANGED)
-    return workspace
+            grant(current, RoleName.WORKSPACE_ADMIN, user_id=user.id, workspace_id=workspace.id)
+        return workspace
 
 
 def change_workspace(
@@ -73,42 +73,43 @@ def change_workspace(
     name: str | None = None,
     checkpoint_storage: dict[str, Any] | None = None,
 ) -> Workspace:
-    with platform.store.write() as tx:
-        workspace = _changeable_workspace(tx, workspace_id)
+    with flow(platform) as current:
+        workspace = before = _changeable_workspace(current.tx, workspace_id)
         if name is not None and name != workspace.name:
             name = _checked_name("workspace", name)
-            _refuse_taken_workspace(tx, name)
+            _refuse_taken_workspace(current.tx, name)
             workspace = replace(workspace, name=name)
         if checkpoint_storage is not None:
             stored = {"checkpoint_storage": workspace.checkpoint_storage or {}}
             given = restored({"checkpoint_storage": checkpoint_storage}, earlier=stored)
             workspace = replace(workspace, checkpoint_storage=given["checkpoint_storage"] or None)
-        tx.workspaces.save(workspace)
-        return workspace
+        return current.change(before, workspace)
 
 
 def archive_workspace(platform: Platform, workspace_id: int, *, archived: bool) -> None:
-    with platform.store.write() as tx:
-        workspace = _changeable_workspace(tx, workspace_id)
-        tx.workspaces.save(replace(workspace, is_archived=archived))
+    with flow(platform) as current:
+        workspace = _changeable_workspace(current.tx, workspace_id)
+        current.change(workspace, replace(workspace, is_archived=archived))
 
 
 def pin_workspace(platform: Platform, workspace_id: int, *, pinned: bool) -> None:
-    with platform.store.write() as tx:
-        tx.workspaces.save(replace(tx.workspaces.get(workspace_id), is_pinned=pinned))
+    with flow(platform) as current:
+        workspace = current.tx.workspaces.get(workspace_id)
+        current.change(workspace, replace(workspace, is_pinned=pinned))
 
 
 def delete_workspace(platform: Platform, workspace_id: int) -> None:
     """Only an empty one: deleting must never cost work."""
-    with platform.store.write() as tx:
+    with flow(platform) as current:
+        tx = current.tx
         workspace = _changeable_workspace(tx, workspace_id)
         held = _held(tx, workspace_id)
         if held:
             raise IllegalTransition(f"Workspace {workspace.name!r} holds {held}. Delete or move them first.")
         for project in tx.workspaces.projects(workspace_id):
-            tx.workspaces.remove_project(project.id)
-        tx.workspaces.remove(workspace_id)
-    platform.bus.publish(RIGHTS_CHANGED)
+            current.remove(project)
+        current.remove(workspace)
+        current.publish(RIGHTS_CHANGED)
 
 
 def _held(tx: Transaction, workspace_id: int) -> str:
@@ -129,7 +130,8 @@ def add_project(
     platform: Platform, *, user: User, workspace_id: int, name: str, description: str = "", key: str = ""
 ) -> Project:
     name = _checked_name("project", name)
-    with platform.store.write() as tx:
+    with flow(platform) as current:
+        tx = current.tx
         workspace = tx.workspaces.get(workspace_id)
         if workspace.is_archived:
             raise IllegalTransition(f"Workspace {workspace.name!r} is archived. Unarchive it first.")
@@ -141,9 +143,9 @@ def add_project(
             key=_checked_key(tx, key) if key else _free_key(tx, name),
             user_id=user.id,
             description=description,
-            created_at=platform.clock(),
+            created_at=current.now,
         )
-        return tx.workspaces.add_project(project)
+        return current.add(project)
 
 
 def change_project(
@@ -154,8 +156,9 @@ def change_project(
     description: str | None = None,
     key: str | None = None,
 ) -> Project:
-    with platform.store.write() as tx:
-        project = _changeable_project(tx, project_id)
+    with flow(platform) as current:
+        tx = current.tx
+        project = before = _changeable_project(tx, project_id)
         if name is not None and name != project.name:
             name = _checked_name("project", name)
             _refuse_taken_project(tx, project.workspace_id, name)
@@ -164,43 +167,44 @@ def change_project(
             project = replace(project, description=description)
         if key is not None and key != project.key:
             project = replace(project, key=_checked_key(tx, key))
-        tx.workspaces.save_project(project)
-        return project
+        return current.change(before, project)
 
 
 def archive_project(platform: Platform, project_id: int, *, archived: bool) -> None:
-    with platform.store.write() as tx:
-        tx.workspaces.save_project(replace(_changeable_project(tx, project_id), is_archived=archived))
+    with flow(platform) as current:
+        project = _changeable_project(current.tx, project_id)
+        current.change(project, replace(project, is_archived=archived))
 
 
 def move_project(platform: Platform, project_id: int, *, workspace_id: int) -> None:
-    with platform.store.write() as tx:
-        project = _changeable_project(tx, project_id)
-        tx.workspaces.get(workspace_id)
-        _refuse_taken_project(tx, workspace_id, project.name)
-        tx.workspaces.save_project(replace(project, workspace_id=workspace_id))
+    with flow(platform) as current:
+        project = _changeable_project(current.tx, project_id)
+        current.tx.workspaces.get(workspace_id)
+        _refuse_taken_project(current.tx, workspace_id, project.name)
+        current.change(project, replace(project, workspace_id=workspace_id))
+        current.tx.jobs.follow_project(project_id, workspace_id)
 
 
 def write_notes(platform: Platform, project_id: int, notes: tuple[dict[str, str], ...]) -> None:
-    with platform.store.write() as tx:
-        tx.workspaces.save_project(replace(tx.workspaces.project(project_id), notes=notes))
+    with flow(platform) as current:
+        project = current.tx.workspaces.project(project_id)
+        current.change(project, replace(project, notes=notes))
 
 
 def add_note(platform: Platform, project_id: int, note: dict[str, str]) -> tuple[dict[str, str], ...]:
-    with platform.store.write() as tx:
-        project = tx.workspaces.project(project_id)
-        project = replace(project, notes=(*project.notes, note))
-        tx.workspaces.save_project(project)
-        return project.notes
+    with flow(platform) as current:
+        project = current.tx.workspaces.project(project_id)
+        return current.change(project, replace(project, notes=(*project.notes, note))).notes
 
 
 def delete_project(platform: Platform, project_id: int) -> None:
-    with platform.store.write() as tx:
+    with flow(platform) as current:
+        tx = current.tx
         project = _changeable_project(tx, project_id)
         count = tx.workspaces.project_counts().get(project_id, (0, 0, None))[0]
         if count:
             raise IllegalTransition(f"Project {project.name!r} holds {count} experiments. Delete or move them first.")
-        tx.workspaces.remove_project(project_id)
+        current.remove(project)
 
 
 # ---------------------------------------------------------------------------------------------------------- checks

@@ -6,12 +6,14 @@ is written.
 
 import hashlib
 import hmac
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 from resolute.domain.deployment import Deployment, Guard, Revision, RevisionState, Scaling, Serving
 from resolute.domain.errors import AlreadyExists, IllegalTransition, InvalidInput, NotFound
+from resolute.domain.job import Job, JobKind
 from resolute.domain.rollout import candidate_of
 from resolute.engine.deployments.models import FoundModel, SourceSpec, find_model
 from resolute.engine.jobs.fencing import secret_of
@@ -51,7 +53,7 @@ def create_deployment(
         found = find_model(tx, source)
         _check_slots(platform, serving(Serving()))
         if existing is None:
-            existing = tx.deployments.add(
+            made = current.add(
                 Deployment(
                     id=0,
                     name=name,
@@ -60,17 +62,33 @@ def create_deployment(
                     workspace_id=workspace_id,
                     created_at=current.now,
                     updated_at=current.now,
+                    scaling=scaling,
+                    guard=guard,
+                    sticky=sticky,
+                    public=public,
                 )
             )
+            tx.jobs.add(_new_job(made))
         else:
-            _retire_candidates(tx, existing)
-            existing = _without_canary(tx, existing)
-        changed = replace(existing, scaling=scaling, guard=guard, sticky=sticky, public=public, updated_at=current.now)
-        tx.deployments.save(changed)
-        _add_revision(current, changed, found, serving(Serving()))
-        key = deployment_key(secret_of(tx), changed)
-        _announce(current, changed)
-    return changed, key
+            _retire_candidates(current, existing)
+            made = replace(_without_canary(current, existing), scaling=scaling, guard=guard, sticky=sticky)
+            made = current.change(existing, replace(made, public=public, updated_at=current.now))
+        _add_revision(current, made, found, serving(Serving()))
+        key = deployment_key(secret_of(tx), made)
+    return made, key
+
+
+def _new_job(deployment: Deployment) -> Job:
+    return Job(
+        id=deployment.job_id,
+        kind=JobKind.DEPLOYMENT,
+        name=deployment.name,
+        entity_id=deployment.name,
+        user_id=deployment.user_id,
+        workspace_id=deployment.workspace_id,
+        submitted_at=deployment.created_at,
+        queue_position=deployment.created_at.timestamp(),
+    )
 
 
 def _taken(existing: Deployment) -> str:
@@ -121,8 +139,8 @@ def update_deployment(
         found = find_model(step.tx, source)
         made = serving(step.stable_serving())
         _check_slots(platform, made)
-        _retire_candidates(step.tx, step.deployment)
-        step.deployment = _without_canary(step.tx, step.deployment)
+        _retire_candidates(step.flow, step.deployment)
+        step.deployment = _without_canary(step.flow, step.deployment)
         _add_revision(step.flow, step.deployment, found, made)
     return step.deployment
 
@@ -145,7 +163,7 @@ def start_canary(
             found = find_model(step.tx, source)
             made = serving(step.stable_serving())
             _check_slots(platform, made)
-            step.deployment = _without_canary(step.tx, step.deployment)
+            step.deployment = _without_canary(step.flow, step.deployment)
             revision = _add_revision(step.flow, step.deployment, found, made)
             step.deployment = replace(step.deployment, canary=revision.number, canary_percent=percent)
     return step.deployment
@@ -156,7 +174,7 @@ def promote_canary(platform: Platform, name: str, *, namespace: str | None = Non
     with _changing(platform, name, namespace) as step:
         if step.deployment.canary is None:
             raise IllegalTransition(f"Deployment {name} has no canary to promote. Start one: resolute deploy canary.")
-        _retire_candidates(step.tx, step.deployment)
+        _retire_candidates(step.flow, step.deployment)
         # Served and neither stable nor canary: the roll-out makes it the stable one when it can carry the traffic.
         step.deployment = replace(step.deployment, canary=None, canary_percent=0)
     return step.deployment
@@ -166,9 +184,9 @@ def roll_back(platform: Platform, name: str, *, namespace: str | None = None) ->
     """Give up the canary, or an update under way; without either, go back to the revision before the last one."""
     with _changing(platform, name, namespace) as step:
         if step.deployment.canary is not None:
-            step.deployment = _without_canary(step.tx, step.deployment, "rolled back")
+            step.deployment = _without_canary(step.flow, step.deployment, "rolled back")
         elif candidate_of(step.deployment, step.revisions()) is not None and step.deployment.stable is not None:
-            _retire_candidates(step.tx, step.deployment, "rolled back")
+            _retire_candidates(step.flow, step.deployment, "rolled back")
         elif step.deployment.previous is not None and step.deployment.previous != step.deployment.stable:
             step.revive(step.deployment.previous)
         else:
@@ -185,10 +203,10 @@ def pin_revision(platform: Platform, name: str, number: int, *, namespace: str |
         step.revision(number)
         if step.deployment.canary == number:
             step.deployment = replace(step.deployment, canary=None, canary_percent=0)
-        step.deployment = _without_canary(step.tx, step.deployment, f"revision {number} was pinned")
+        step.deployment = _without_canary(step.flow, step.deployment, f"revision {number} was pinned")
         if step.deployment.shadow == number:
             step.deployment = replace(step.deployment, shadow=None, shadow_percent=0)
-        _retire_candidates(step.tx, step.deployment, f"revision {number} was pinned", keep=number)
+        _retire_candidates(step.flow, step.deployment, f"revision {number} was pinned", keep=number)
         if step.deployment.stable != number:
             step.revive(number)
     return step.deployment
@@ -205,7 +223,7 @@ def start_shadow(
             found = find_model(step.tx, source)
             made = serving(step.stable_serving())
             _check_slots(platform, made)
-            step.deployment = _without_shadow(step.tx, step.deployment)
+            step.deployment = _without_shadow(step.flow, step.deployment)
             revision = _add_revision(step.flow, step.deployment, found, made)
             step.deployment = replace(step.deployment, shadow=revision.number)
         step.deployment = replace(step.deployment, shadow_percent=percent)
@@ -216,7 +234,7 @@ def stop_shadow(platform: Platform, name: str, *, namespace: str | None = None) 
     with _changing(platform, name, namespace) as step:
         if step.deployment.shadow is None:
             raise IllegalTransition(f"Deployment {name} has no shadow.")
-        step.deployment = _without_shadow(step.tx, step.deployment)
+        step.deployment = _without_shadow(step.flow, step.deployment)
     return step.deployment
 
 
@@ -224,8 +242,16 @@ def delete_deployment(platform: Platform, name: str, *, namespace: str | None = 
     """No new requests from now on; it is gone when its last replica is."""
     with flow(platform) as current:
         deployment = find_deployment(current.tx, name, namespace)
-        current.tx.deployments.save(replace(deployment, is_deleted=True, updated_at=current.now))
-        _announce(current, deployment)
+        current.move(deployment, replace(deployment, is_deleted=True, updated_at=current.now))
+
+
+def record_in_deployment(flow: Flow, job: Job, changes: Mapping[str, Any]) -> None:
+    """What was changed in the queue, so that revisions to come start from what is in force."""
+    name = job.entity_id
+    deployment = next(d for d in flow.tx.deployments.all() if d.job_id == job.id)
+    for revision in flow.tx.deployments.revisions(deployment.id):
+        flow.tx.deployments.save_revision(replace(revision, serving=replace(revision.serving, **changes)))
+    flow.publish("deployments", f"deployment/{name}")
 
 
 # ----------------------------------------------------------------------------------------------------------- steps
@@ -260,7 +286,7 @@ class _Step:
         """Have an old revision served again; it takes over when it is ready."""
         revision = self.revision(number)
         if not revision.is_served:
-            self.tx.deployments.save_revision(revision.moved_to(RevisionState.STARTING))
+            self.flow.move(revision, revision.moved_to(RevisionState.STARTING))
 
 
 @contextmanager
@@ -271,16 +297,16 @@ def _changing(platform: Platform, name: str, namespace: str | None) -> Iterator[
             raise IllegalTransition(f"Deployment {name} is being deleted; it cannot be changed.")
         step = _Step(current, deployment)
         yield step
-        current.tx.deployments.save(replace(step.deployment, updated_at=current.now))
-        _announce(current, deployment)
-
-
-def _announce(current: Flow, deployment: Deployment) -> None:
-    current.publish("deployments", f"deployment/{deployment.name}")
+        current.change(deployment, replace(step.deployment, updated_at=current.now))
 
 
 def _add_revision(current: Flow, deployment: Deployment, found: FoundModel, serving: Serving) -> Revision:
-    return current.tx.deployments.add_revision(
+    """The newest revision says how the deployment stands in the queue."""
+    job = current.tx.jobs.get(deployment.job_id)
+    current.change(
+        job, replace(job, priority=serving.priority, weight=serving.weight, resource_pool=serving.resource_pool)
+    )
+    return current.add(
         Revision(
             id=0,
             deployment_id=deployment.id,
@@ -294,28 +320,28 @@ def _add_revision(current: Flow, deployment: Deployment, found: FoundModel, serv
     )
 
 
-def _retire(tx: Transaction, deployment: Deployment, number: int | None, reason: str) -> None:
-    for revision in tx.deployments.revisions(deployment.id):
+def _retire(current: Flow, deployment: Deployment, number: int | None, reason: str) -> None:
+    for revision in current.tx.deployments.revisions(deployment.id):
         if revision.number == number and revision.is_served:
-            tx.deployments.save_revision(revision.moved_to(RevisionState.RETIRED, reason))
+            current.move(revision, revision.moved_to(RevisionState.RETIRED, reason), reason=reason)
 
 
-def _without_canary(tx: Transaction, deployment: Deployment, reason: str = "replaced") -> Deployment:
-    _retire(tx, deployment, deployment.canary, reason)
+def _without_canary(current: Flow, deployment: Deployment, reason: str = "replaced") -> Deployment:
+    _retire(current, deployment, deployment.canary, reason)
     return replace(deployment, canary=None, canary_percent=0)
 
 
-def _without_shadow(tx: Transaction, deployment: Deployment) -> Deployment:
-    _retire(tx, deployment, deployment.shadow, "no longer the shadow")
+def _without_shadow(current: Flow, deployment: Deployment) -> Deployment:
+    _retire(current, deployment, deployment.shadow, "no longer the shadow")
     return replace(deployment, shadow=None, shadow_percent=0)
 
 
-def _retire_candidates(tx: Transaction, deployment: Deployment, reason: str = "replaced", keep: int = 0) -> None:
+def _retire_candidates(current: Flow, deployment: Deployment, reason: str = "replaced", keep: int = 0) -> None:
     """There is at most one revision on its way to become the stable one."""
     taken = {deployment.stable, deployment.canary, deployment.shadow, keep}
-    for revision in tx.deployments.revisions(deployment.id):
+    for revision in current.tx.deployments.revisions(deployment.id):
         if revision.is_served and revision.number not in taken:
-            tx.deployments.save_revision(revision.moved_to(RevisionState.RETIRED, reason))
+            current.move(revision, revision.moved_to(RevisionState.RETIRED, reason), reason=reason)
 
 
 def _check_slots(platform: Platform, serving: Serving) -> None:

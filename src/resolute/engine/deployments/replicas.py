@@ -44,7 +44,7 @@ def replicas_of_deployments(tx: Transaction) -> dict[int, list[Replica]]:
 
 def _replica(task: Task, config: dict[str, Any], allocations: list[Allocation]) -> Replica:
     current = allocations[-1]
-    state, since = _state(config, current)
+    state, since = _state(task, current)
     failures = 0
     for allocation in reversed(allocations):
         if allocation.is_ready:
@@ -62,15 +62,14 @@ def _replica(task: Task, config: dict[str, Any], allocations: list[Allocation]) 
     )
 
 
-def _state(config: dict[str, Any], current: Allocation) -> tuple[ReplicaState, datetime]:
+def _state(task: Task, current: Allocation) -> tuple[ReplicaState, datetime]:
     asked = current.preempt_requested_at or current.kill_requested_at
-    draining = config.get("draining_since")
     if current.state is AllocationState.TERMINATED:
         return ReplicaState.RESTARTING, current.end_time or current.changed_at
     if asked is not None:
         return ReplicaState.STOPPING, asked
-    if draining:
-        return ReplicaState.DRAINING, datetime.fromisoformat(draining)
+    if task.draining_since is not None:
+        return ReplicaState.DRAINING, task.draining_since
     if current.state is AllocationState.QUEUED:
         return ReplicaState.QUEUED, current.created_at
     since = current.start_time or current.changed_at
@@ -94,7 +93,7 @@ def start_replica(flow: Flow, deployment: Deployment, revision: Revision) -> str
     task = Task(
         id=f"replica.{deployment.name}.{revision.number}.{uuid.uuid4().hex[:8]}",
         type=TaskType.REPLICA,
-        job_id=f"deployment.{deployment.id}",
+        job_id=deployment.job_id,
         start_time=flow.now,
         user_id=deployment.user_id,
         workspace_id=deployment.workspace_id,
@@ -132,8 +131,7 @@ def _queue(flow: Flow, task: Task, serving: Serving, *, run_id: int) -> None:
 
 
 def drain_replica(flow: Flow, task_id: str) -> None:
-    task = flow.tx.tasks.get(task_id)
-    flow.tx.tasks.save(replace(task, config={**(task.config or {}), "draining_since": flow.now.isoformat()}))
+    flow.tx.tasks.save(replace(flow.tx.tasks.get(task_id), draining_since=flow.now))
 
 
 def stop_replica(flow: Flow, task_id: str) -> None:

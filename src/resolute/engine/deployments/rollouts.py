@@ -230,9 +230,10 @@ class Rollouts:
             if not _is_current(current.tx, snapshot):
                 return True
             if changes.is_gone:
-                current.tx.deployments.remove(deployment.id)
+                current.remove(deployment)
+                current.tx.jobs.remove(deployment.job_id)
             else:
-                _carry_out(current, changes.deployment or deployment, snapshot.revisions, changes)
+                _carry_out(current, deployment, snapshot.revisions, changes)
             current.publish(f"deployment/{deployment.name}", "deployments")
         for notice in changes.notices:
             log.info("deployment %s: %s", deployment.name, notice)
@@ -288,10 +289,10 @@ def _is_current(tx: Transaction, snapshot: Snapshot) -> bool:
 
 def _carry_out(current: Flow, deployment: Deployment, before: Sequence[Revision], changes: Changes) -> None:
     if changes.deployment is not None:
-        current.tx.deployments.save(changes.deployment)
+        deployment = current.change(deployment, changes.deployment)
+    revisions = {r.number: r for r in before}
     for revision in changes.revisions:
-        current.tx.deployments.save_revision(revision)
-    revisions = {r.number: r for r in (*before, *changes.revisions)}
+        revisions[revision.number] = current.move(revisions[revision.number], revision, reason=revision.reason)
     for number in changes.start:
         start_replica(current, deployment, revisions[number])
     for task_id in changes.restart:

@@ -1,12 +1,14 @@
 """What people do with experiments: pause, activate, cancel, kill, archive, move, change, delete."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.errors import IllegalTransition, InvalidInput, ResoluteError
 from resolute.domain.experiment import Experiment, ExperimentState
+from resolute.domain.job import Job
+from resolute.domain.queue import check_priority, check_weight
 from resolute.domain.retention import RetentionPolicy
 from resolute.domain.trial import Trial, TrialState
 from resolute.engine.experiments.collection import refuse_registered
@@ -41,7 +43,7 @@ def pause_experiment(platform: Platform, experiment_id: int) -> None:
 def _pause_trial(current: Flow, trial: Trial) -> None:
     if trial.state is not TrialState.ACTIVE:
         return
-    current.tx.trials.save(trial.moved_to(TrialState.PAUSED, now=current.now))
+    current.move(trial, trial.moved_to(TrialState.PAUSED, now=current.now))
     allocation = live_allocation(current, trial)
     if allocation is not None:
         ask_to_leave(current, allocation)
@@ -62,8 +64,7 @@ def activate_experiment(platform: Platform, experiment_id: int) -> None:
         for trial in current.tx.trials.of_experiment(experiment_id, unfinished_only=True):
             if trial.state is not TrialState.PAUSED:
                 continue
-            trial = trial.moved_to(TrialState.ACTIVE, now=current.now)
-            current.tx.trials.save(trial)
+            trial = current.move(trial, trial.moved_to(TrialState.ACTIVE, now=current.now))
             # One still on its way out is queued again when its processes have ended.
             if not trial.is_waiting and live_allocation(current, trial) is None:
                 enqueue(current, experiment, trial)
@@ -93,11 +94,8 @@ def _stop(platform: Platform, experiment_id: int, state: ExperimentState, trial_
 
 
 def _move(current: Flow, experiment: Experiment, state: ExperimentState) -> Experiment:
-    moved = experiment.moved_to(state, now=current.now)
-    if not current.tx.experiments.save(moved, expected=experiment.state):
-        raise IllegalTransition(f"Experiment {experiment.id} was changed by someone else just now; look again.")
-    current.publish(f"experiment/{experiment.id}", "experiments", "engine")
-    return moved
+    current.publish("engine")
+    return current.move(experiment, experiment.moved_to(state, now=current.now))
 
 
 # -------------------------------------------------------------------------------------------------- other changes
@@ -128,15 +126,27 @@ def move_experiment(platform: Platform, experiment_id: int, project_id: int) -> 
         project = tx.workspaces.project(project_id)
     if project.is_archived:
         raise IllegalTransition(f"Project {project.name!r} is archived; unarchive it before moving work there.")
-    _change(platform, experiment_id, lambda experiment: replace(experiment, project_id=project_id))
+    _change(
+        platform,
+        experiment_id,
+        lambda experiment: replace(experiment, project_id=project_id),
+        lambda job: replace(job, workspace_id=project.workspace_id),
+    )
 
 
-def _change(platform: Platform, experiment_id: int, change: Callable[[Experiment], Experiment]) -> Experiment:
+def _change(
+    platform: Platform,
+    experiment_id: int,
+    change: Callable[[Experiment], Experiment],
+    change_job: Callable[[Job], Job] | None = None,
+) -> Experiment:
     with flow(platform) as current:
-        experiment = change(current.tx.experiments.get(experiment_id))
-        current.tx.experiments.save(experiment)
-        current.publish(f"experiment/{experiment_id}", "experiments", "engine", "queue")
-    return experiment
+        stored = current.tx.experiments.get(experiment_id)
+        if change_job is not None:
+            job = current.tx.jobs.get(stored.job_id)
+            current.change(job, change_job(job))
+        current.publish("engine", "queue")
+        return current.move(stored, change(stored))
 
 
 def patch_experiment(
@@ -154,44 +164,60 @@ def patch_experiment(
 ) -> Experiment:
     """Change what may be changed while it runs. A new retention policy is applied at once."""
     _check_patch(name, priority, weight, max_slots)
+    fields = _given(
+        name=name,
+        description=description,
+        labels=None if labels is None else tuple(dict.fromkeys(labels)),
+        notes=notes,
+    )
+    of_job = _given(priority=priority, weight=weight)
+    if not isinstance(max_slots, _Unset):
+        of_job["max_slots"] = max_slots
 
     def change(experiment: Experiment) -> Experiment:
-        given = {
-            "name": name,
-            "description": description,
-            "labels": None if labels is None else tuple(dict.fromkeys(labels)),
-            "notes": notes,
-            "priority": priority,
-            "weight": weight,
-        }
-        fields: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-        if not isinstance(max_slots, _Unset):
-            fields["max_slots"] = max_slots
-        return replace(experiment, config=_patched_config(experiment.config, fields, gc_policy), **fields)
+        config = _patched_config(with_resources(experiment.config, of_job), fields, gc_policy)
+        return replace(experiment, config=config, **fields)
 
-    experiment = _change(platform, experiment_id, change)
+    def change_job(job: Job) -> Job:
+        return replace(job, **of_job, **_given(name=name))
+
+    experiment = _change(platform, experiment_id, change, change_job)
     if gc_policy is not None:
         platform.to_collect.put(experiment_id)
     return experiment
 
 
+def record_in_experiment(flow: Flow, job: Job, changes: Mapping[str, Any]) -> None:
+    """What was changed in the queue, so that the configuration says what is in force."""
+    experiment = flow.tx.experiments.get(int(job.entity_id))
+    flow.tx.experiments.save(replace(experiment, config=with_resources(experiment.config, changes)))
+    flow.publish(f"experiment/{experiment.id}")
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
+
+
 def _check_patch(name: str | None, priority: int | None, weight: float | None, max_slots: object) -> None:
     if name is not None and not name.strip():
         raise InvalidInput("name: an experiment's name cannot be empty.")
-    if priority is not None and not 1 <= priority <= 99:
-        raise InvalidInput(f"resources.priority: {priority} is outside 1..99 (1 is served first).")
-    if weight is not None and weight <= 0:
-        raise InvalidInput(f"resources.weight: {weight} must be greater than 0.")
+    if priority is not None:
+        check_priority(priority)
+    if weight is not None:
+        check_weight(weight)
     if isinstance(max_slots, int) and max_slots < 0:
         raise InvalidInput(f"resources.max_slots: {max_slots} must not be negative.")
+
+
+def with_resources(config: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration with other `resources`, so that it says what is in force."""
+    return {**config, "resources": {**(config.get("resources") or {}), **changes}}
 
 
 def _patched_config(
     config: dict[str, Any], fields: dict[str, Any], gc_policy: RetentionPolicy | None
 ) -> dict[str, Any]:
-    resources = {**(config.get("resources") or {})}
-    resources.update({key: fields[key] for key in ("priority", "weight", "max_slots") if key in fields})
-    patched = {**config, "resources": resources}
+    patched = {**config}
     patched.update({key: fields[key] for key in ("name", "description") if key in fields})
     if "labels" in fields:
         patched["labels"] = list(fields["labels"])
@@ -208,7 +234,8 @@ def _patched_config(
 def delete_experiment(platform: Platform, experiment_id: int) -> None:
     """Remove a finished experiment with its checkpoints' files, logs and metrics. Files first, rows last, so that a
     crash half-way leaves something that can be deleted again."""
-    with platform.store.write() as tx:
+    with flow(platform) as current:
+        tx = current.tx
         experiment = tx.experiments.get(experiment_id)
         if experiment.state is not ExperimentState.DELETING:
             if not experiment.is_finished and experiment.state is not ExperimentState.DELETE_FAILED:
@@ -217,8 +244,7 @@ def delete_experiment(platform: Platform, experiment_id: int) -> None:
                     f"`resolute experiment kill {experiment_id}`."
                 )
             refuse_registered(tx, [checkpoint.uuid for checkpoint in tx.checkpoints.of_experiment(experiment_id)])
-            experiment = experiment.moved_to(ExperimentState.DELETING, now=platform.clock())
-            tx.experiments.save(experiment)
+            current.move(experiment, experiment.moved_to(ExperimentState.DELETING, now=current.now))
         checkpoints = tx.checkpoints.of_experiment(experiment_id)
         used = tx.checkpoints.in_use(experiment_id)
         trials = tx.trials.of_experiment(experiment_id)
@@ -231,9 +257,8 @@ def delete_experiment(platform: Platform, experiment_id: int) -> None:
     except ResoluteError:
         _change(platform, experiment_id, lambda e: e.moved_to(ExperimentState.DELETE_FAILED, now=platform.clock()))
         raise
-    with platform.store.write() as tx:
-        tx.experiments.remove(experiment_id)
-    platform.bus.publish("experiments", f"experiment/{experiment_id}")
+    with flow(platform) as current:
+        current.remove(current.tx.experiments.get(experiment_id))
 
 
 def kill_trial(platform: Platform, trial_id: int) -> None:

@@ -16,6 +16,7 @@ from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.engine.ports.queries import CheckpointQuery, CheckpointView
 from resolute.engine.registry.models import names_of_versions
+from resolute.engine.unit_of_work import flow
 
 log = logging.getLogger(__name__)
 
@@ -127,17 +128,18 @@ def refuse_registered(tx: Transaction, uuids: Sequence[str]) -> None:
 
 def forget_files(platform: Platform, uuid: str, resources: dict[str, int]) -> None:
     """The trial itself deleted files; `resources` is what it left."""
-    with platform.store.write() as tx:
-        checkpoint = tx.checkpoints.get(uuid)
-        tx.checkpoints.save(_reduced(checkpoint, resources))
+    with flow(platform) as current:
+        checkpoint = current.tx.checkpoints.get(uuid)
+        current.move(checkpoint, _reduced(checkpoint, resources), reason="Its trial deleted files.")
 
 
 def _remove(platform: Platform, checkpoint: Checkpoint, globs: Sequence[str] = ("**/*",)) -> None:
     left: dict[str, int] = {}
     if checkpoint.storage:
         left = platform.blobs(checkpoint.storage).remove(checkpoint.uuid, globs)
-    with platform.store.write() as tx:
-        tx.checkpoints.save(_reduced(tx.checkpoints.get(checkpoint.uuid), left))
+    with flow(platform) as current:
+        stored = current.tx.checkpoints.get(checkpoint.uuid)
+        current.move(stored, _reduced(stored, left))
 
 
 def _reduced(checkpoint: Checkpoint, left: dict[str, int]) -> Checkpoint:

@@ -189,8 +189,7 @@ def _shut_down(flow: Flow, experiment: Experiment, action: Shutdown) -> tuple[Ex
         state = ExperimentState.STOPPING_ERROR
     elif action.cancelled:
         state = ExperimentState.STOPPING_CANCELED
-    experiment = experiment.moved_to(state, now=flow.now)
-    flow.tx.experiments.save(experiment)
+    experiment = flow.move(experiment, experiment.moved_to(state, now=flow.now), reason="The search is over.")
     # Trials that only wait for a promotion that will not come are over.
     for trial in flow.tx.trials.of_experiment(experiment.id, unfinished_only=True):
         if action.failed or action.cancelled or trial.is_waiting or trial.state is TrialState.PAUSED:

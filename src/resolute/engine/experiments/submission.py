@@ -8,6 +8,7 @@ from typing import Any
 
 from resolute.domain.errors import IllegalTransition, InvalidConfig, InvalidInput, NotFound
 from resolute.domain.experiment import Experiment, ExperimentState
+from resolute.domain.job import DEFAULT_POOL, DEFAULT_PRIORITY, DEFAULT_WEIGHT, Job, JobKind
 from resolute.domain.rights import Permission, Rights
 from resolute.domain.trial import TrialState
 from resolute.domain.user import User
@@ -28,13 +29,12 @@ from resolute.search.searcher import Searcher
 from resolute.spec.experiment import ClusterDefaults, ParsedExperiment, parse_experiment
 from resolute.spec.secrets import restored
 
-DEFAULT_PRIORITY = 42
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedExperiment:
     experiment: Experiment
     """With id 0 when it was only validated."""
+    job: Job
     config: dict[str, Any]
     warnings: tuple[str, ...] = ()
     exceeds_slots: bool = False
@@ -73,15 +73,16 @@ def create_experiment(
             _check_sources(tx, rights, parsed.resolved)
         resolved, dataset_ids = resolve_config(tx, parsed.resolved)
     parsed = replace(parsed, resolved=resolved)
-    experiment = _new_experiment(platform, parsed, user, project, config_text)
+    state = ExperimentState.ACTIVE if activate or unmanaged else ExperimentState.PAUSED
+    experiment = _new_experiment(platform, parsed, user, project, config_text, state)
     experiment = replace(experiment, parent_id=parent_id, unmanaged=unmanaged, external_id=external_id)
+    job = _new_job(experiment, project)
     searcher = _new_search(platform, parsed.resolved)
     if not validate_only:
-        experiment = _store_experiment(
-            platform, experiment, context, searcher.snapshot(), activate=activate, dataset_ids=dataset_ids
-        )
+        experiment = _store_experiment(platform, experiment, job, context, searcher.snapshot(), dataset_ids=dataset_ids)
     return CreatedExperiment(
         experiment=experiment,
+        job=job,
         config=parsed.resolved,
         warnings=parsed.warnings,
         exceeds_slots=parsed.exceeds_slots,
@@ -163,13 +164,12 @@ def _project_for(tx: Transaction, config: dict[str, Any], project_id: int | None
 
 
 def _new_experiment(
-    platform: Platform, parsed: ParsedExperiment, user: User, project: Project, text: str
+    platform: Platform, parsed: ParsedExperiment, user: User, project: Project, text: str, state: ExperimentState
 ) -> Experiment:
     config, now = parsed.resolved, platform.clock()
-    resources = config.get("resources") or {}
     return Experiment(
         id=0,
-        state=ExperimentState.PAUSED,
+        state=state,
         changed_at=now,
         start_time=now,
         config=config,
@@ -180,36 +180,56 @@ def _new_experiment(
         name=str(config.get("name") or ""),
         description=str(config.get("description") or ""),
         labels=tuple(config.get("labels") or ()),
-        resource_pool=resources.get("resource_pool") or "default",
-        priority=resources.get("priority") or DEFAULT_PRIORITY,
-        weight=float(resources.get("weight") or 1.0),
-        max_slots=resources.get("max_slots"),
-        queue_position=now.timestamp(),
         warnings=parsed.warnings,
+    )
+
+
+def _new_job(experiment: Experiment, project: Project) -> Job:
+    job = Job(
+        id=experiment.job_id,
+        kind=JobKind.EXPERIMENT,
+        name=experiment.name,
+        entity_id="",  # known when the experiment is stored
+        user_id=experiment.user_id,
+        workspace_id=project.workspace_id,
+        submitted_at=experiment.start_time,
+        queue_position=experiment.start_time.timestamp(),
+    )
+    return _configured(job, experiment)
+
+
+def _configured(job: Job, experiment: Experiment) -> Job:
+    """As the configuration of its experiment says."""
+    resources = experiment.config.get("resources") or {}
+    return replace(
+        job,
+        name=experiment.name,
+        resource_pool=resources.get("resource_pool") or DEFAULT_POOL,
+        priority=resources.get("priority") or DEFAULT_PRIORITY,
+        weight=float(resources.get("weight") or DEFAULT_WEIGHT),
+        max_slots=resources.get("max_slots"),
     )
 
 
 def _store_experiment(
     platform: Platform,
     experiment: Experiment,
+    job: Job,
     context: bytes | None,
     snapshot: dict[str, Any],
     *,
-    activate: bool,
     dataset_ids: Sequence[int],
 ) -> Experiment:
     with flow(platform) as current:
         if context:
             experiment = replace(experiment, context_id=current.tx.contexts.put(context))
-        state = ExperimentState.ACTIVE if activate or experiment.unmanaged else ExperimentState.PAUSED
-        experiment = replace(experiment, state=state)
-        experiment = current.tx.experiments.add(
-            experiment, searcher_snapshot=None if experiment.unmanaged else snapshot
-        )
+        experiment = current.add(experiment)
+        current.tx.jobs.add(replace(job, entity_id=str(experiment.id)))
         _link_datasets(current.tx, experiment.id, dataset_ids)
         if not experiment.unmanaged:
+            current.tx.experiments.save_searcher_snapshot(experiment.id, snapshot)
             experiment = feed(current, experiment, SearchStarted())
-        current.publish("experiments", "engine")
+        current.publish("engine")
     return experiment
 
 
@@ -255,16 +275,22 @@ def continue_experiment(
         moved = replace(
             experiment.moved_to(ExperimentState.ACTIVE, now=current.now), config=parsed.resolved, progress=0.0
         )
-        current.tx.experiments.save(moved, expected=experiment.state)
+        current.move(experiment, moved, reason="continued")
+        stored_job = current.tx.jobs.get(moved.job_id)
+        job = current.change(stored_job, _configured(stored_job, moved))
         _link_datasets(current.tx, experiment_id, dataset_ids)
         current.tx.experiments.save_searcher_snapshot(experiment_id, searcher.snapshot())
         _wake_trials(current, moved)
         moved = feed(current, moved, SearchStarted())
         if moved.state is not ExperimentState.ACTIVE:
             raise _nothing_left(experiment_id, parsed.resolved["searcher"])
-        current.publish("experiments", "engine", f"experiment/{experiment_id}")
+        current.publish("engine")
     return CreatedExperiment(
-        experiment=moved, config=parsed.resolved, warnings=parsed.warnings, exceeds_slots=parsed.exceeds_slots
+        experiment=moved,
+        job=job,
+        config=parsed.resolved,
+        warnings=parsed.warnings,
+        exceeds_slots=parsed.exceeds_slots,
     )
 
 
@@ -298,7 +324,7 @@ def _wake_trials(current: Flow, experiment: Experiment) -> None:
         if not trial.is_finished or (trial.state is TrialState.COMPLETED and not is_single):
             continue
         awake = replace(trial.moved_to(TrialState.ACTIVE, now=current.now), restarts=0, exit_reason="")
-        current.tx.trials.save(awake)
+        current.move(trial, awake, reason="The experiment goes on.")
         task = current.tx.tasks.get(trial.task_id)
         current.tx.tasks.save(replace(task, end_time=None))
         enqueue(current, experiment, awake)

@@ -1,29 +1,36 @@
-"""The job queue: in which order jobs are served, and moving them."""
+"""The job queue: in which order jobs are served, and changing that."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from typing import Any
 
 from resolute.domain.allocation import Allocation
 from resolute.domain.errors import InvalidInput, NotFound
-from resolute.domain.experiment import Experiment
-from resolute.domain.queue import QueuedJob, move_ahead_of, move_behind
-from resolute.engine.experiments.changes import patch_experiment
-from resolute.engine.jobs.scheduling import LIVE
+from resolute.domain.job import Job, JobKind
+from resolute.domain.queue import check_priority, check_weight, in_order, move_ahead_of, move_behind
+from resolute.engine.deployments.deployments import record_in_deployment
+from resolute.engine.experiments.changes import record_in_experiment
 from resolute.engine.platform import Platform
-from resolute.engine.unit_of_work import flow
+from resolute.engine.unit_of_work import Flow, flow
+
+RECORDS: dict[JobKind, Callable[[Flow, Job, Mapping[str, Any]], None]] = {
+    JobKind.EXPERIMENT: record_in_experiment,
+    JobKind.DEPLOYMENT: record_in_deployment,
+}
+"""Who keeps a description of a job of its own, and must hear what was changed in the queue."""
+_RECORDED = ("priority", "weight", "resource_pool")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobView:
-    job_id: str
-    experiment: Experiment
+    job: Job
     username: str
-    workspace_id: int
+    progress: float
+    is_preemptible: bool
     requested_slots: int
     allocated_slots: int
     is_scheduled: bool
     jobs_ahead: int
-    submitted_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,96 +45,93 @@ class JobUpdate:
     behind_of: str | None = None
 
 
+# --------------------------------------------------------------------------------------------------------- looking
+
+
 def list_jobs(platform: Platform, pool: str | None = None, *, descending: bool = False) -> list[JobView]:
     """Jobs with work to do, in the order in which they are served."""
     with platform.store.read() as tx:
-        experiments = [e for e in tx.experiments.in_states(LIVE) if pool in (None, e.resource_pool) and not e.unmanaged]
+        jobs = in_order([job for job in tx.jobs.in_queue() if pool in (None, job.resource_pool)])
         allocations = tx.allocations.live()
         users = {user.id: user.username for user in tx.users.all()}
-        workspaces = {project.id: project.workspace_id for project in tx.workspaces.projects()}
+        progress = tx.experiments.progress([int(j.entity_id) for j in jobs if j.kind is JobKind.EXPERIMENT])
     by_job: dict[str, list[Allocation]] = {}
     for allocation in allocations:
         by_job.setdefault(allocation.job_id, []).append(allocation)
-    ordered = sorted((e for e in experiments if e.job_id in by_job), key=_order)
     views = [
-        _view(e, by_job[e.job_id], users.get(e.user_id, ""), workspaces.get(e.project_id, 1), index)
-        for index, e in enumerate(ordered)
+        _view(
+            job,
+            by_job.get(job.id, []),
+            username=users.get(job.user_id, ""),
+            progress=progress.get(int(job.entity_id), 0.0) if job.kind is JobKind.EXPERIMENT else 0.0,
+            ahead=index,
+        )
+        for index, job in enumerate(jobs)
     ]
     return views[::-1] if descending else views
 
 
-def _order(experiment: Experiment) -> tuple[int, float, datetime]:
-    return experiment.priority, experiment.queue_position, experiment.start_time
-
-
-def _view(
-    experiment: Experiment, allocations: list[Allocation], username: str, workspace_id: int, ahead: int
-) -> JobView:
+def _view(job: Job, allocations: Sequence[Allocation], *, username: str, progress: float, ahead: int) -> JobView:
     held = [a for a in allocations if a.holds_slots]
     return JobView(
-        job_id=experiment.job_id,
-        experiment=experiment,
+        job=job,
         username=username,
-        workspace_id=workspace_id,
+        progress=progress,
+        is_preemptible=all(a.is_preemptible for a in allocations),
         requested_slots=sum(a.slots_needed for a in allocations),
         allocated_slots=sum(a.slots_needed for a in held),
         is_scheduled=bool(held),
         jobs_ahead=ahead,
-        submitted_at=experiment.start_time,
     )
 
 
-def update_jobs(platform: Platform, updates: list[JobUpdate]) -> None:
-    for update in updates:
-        _update(platform, update)
+# -------------------------------------------------------------------------------------------------------- changing
 
 
-def _update(platform: Platform, update: JobUpdate) -> None:
-    jobs = {view.job_id: view.experiment for view in list_jobs(platform)}
-    experiment = jobs.get(update.job_id)
-    if experiment is None:
-        raise NotFound(f"job not found in the queue: {update.job_id}")
-    if update.priority is not None or update.weight is not None:
-        patch_experiment(platform, experiment.id, priority=update.priority, weight=update.weight)
-    elif update.resource_pool is not None:
-        _change_pool(platform, experiment, update.resource_pool)
-    else:
-        anchor = update.ahead_of or update.behind_of
-        if anchor is None:
-            raise InvalidInput(f"Job {update.job_id}: say what to change: priority, weight, aheadOf or behindOf.")
-        _move_job(platform, jobs, experiment, anchor, ahead=update.ahead_of is not None)
-
-
-def _change_pool(platform: Platform, experiment: Experiment, pool: str) -> None:
-    pools = {node.resource_pool for node in platform.runner.nodes()}
-    if pool not in pools:
-        raise NotFound(f"resource pool not found: {pool}. There are: {', '.join(sorted(pools))}.")
+def update_jobs(platform: Platform, updates: Sequence[JobUpdate]) -> None:
+    """All of them or, when one cannot be made, none."""
     with flow(platform) as current:
-        current.tx.experiments.save(replace(current.tx.experiments.get(experiment.id), resource_pool=pool))
-        for allocation in current.tx.allocations.live():
-            if allocation.job_id == experiment.job_id and not allocation.holds_slots:
-                current.tx.allocations.save(replace(allocation, resource_pool=pool))
+        for update in updates:
+            _update(current, platform, update)
         current.publish("queue", "engine")
 
 
-def _move_job(
-    platform: Platform, jobs: dict[str, Experiment], experiment: Experiment, anchor: str, *, ahead: bool
-) -> None:
-    queue = [
-        QueuedJob(job_id=e.job_id, priority=e.priority, queue_position=e.queue_position, submitted=e.start_time)
-        for e in jobs.values()
-    ]
-    move = move_ahead_of if ahead else move_behind
-    with flow(platform) as current:
-        for placed in move(queue, experiment.job_id, anchor):
-            stored = current.tx.experiments.get(jobs[placed.job_id].id)
-            resources = {**(stored.config.get("resources") or {}), "priority": placed.priority}
-            current.tx.experiments.save(
-                replace(
-                    stored,
-                    priority=placed.priority,
-                    queue_position=placed.queue_position,
-                    config={**stored.config, "resources": resources},
-                )
-            )
-        current.publish("queue", "engine", f"experiment/{experiment.id}")
+def _update(current: Flow, platform: Platform, update: JobUpdate) -> None:
+    jobs = {job.id: job for job in current.tx.jobs.in_queue()}
+    if update.job_id not in jobs:
+        raise NotFound(f"job not found in the queue: {update.job_id}")
+    for changed in _changed(platform, jobs, update):
+        _save(current, jobs[changed.id], changed)
+
+
+def _changed(platform: Platform, jobs: Mapping[str, Job], update: JobUpdate) -> list[Job]:
+    job = jobs[update.job_id]
+    if update.priority is not None:
+        return [replace(job, priority=check_priority(update.priority))]
+    if update.weight is not None:
+        return [replace(job, weight=check_weight(update.weight))]
+    if update.resource_pool is not None:
+        return [replace(job, resource_pool=_known_pool(platform, update.resource_pool))]
+    if update.ahead_of is not None:
+        return move_ahead_of(list(jobs.values()), job.id, update.ahead_of)
+    if update.behind_of is not None:
+        return move_behind(list(jobs.values()), job.id, update.behind_of)
+    raise InvalidInput(f"Job {job.id}: say what to change: priority, weight, resourcePool, aheadOf or behindOf.")
+
+
+def _known_pool(platform: Platform, pool: str) -> str:
+    pools = {node.resource_pool for node in platform.runner.nodes()}
+    if pool not in pools:
+        raise NotFound(f"resource pool not found: {pool}. There are: {', '.join(sorted(pools))}.")
+    return pool
+
+
+def _save(current: Flow, before: Job, after: Job) -> None:
+    current.change(before, after)
+    changes = {key: getattr(after, key) for key in _RECORDED if getattr(after, key) != getattr(before, key)}
+    if "resource_pool" in changes:
+        for allocation in current.tx.allocations.live():
+            if allocation.job_id == after.id and not allocation.holds_slots:
+                current.tx.allocations.save(replace(allocation, resource_pool=after.resource_pool))
+    if changes and after.kind in RECORDS:
+        RECORDS[after.kind](current, after, changes)

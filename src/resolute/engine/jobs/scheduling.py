@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from resolute.domain.allocation import Allocation, AllocationState
+from resolute.domain.claim import claims_by_pool
 from resolute.domain.errors import EnvironmentFailed, ResoluteError, Unavailable
-from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.log import LogLevel
 from resolute.domain.node import DeviceType, Node
-from resolute.domain.placement import Claim, ClaimState, Decision, place
+from resolute.domain.placement import Claim, Decision, place
 from resolute.domain.task import TaskType
 from resolute.domain.trial import Trial
 from resolute.domain.verdict import Exit
@@ -20,21 +20,12 @@ from resolute.engine.jobs.exits import allocation_ended
 from resolute.engine.jobs.fencing import allocation_token, hash_token, secret_of
 from resolute.engine.notices import tell
 from resolute.engine.platform import Platform
-from resolute.engine.ports.database import Transaction
 from resolute.engine.ports.runner import Gang
 from resolute.engine.trials.gang import free_ports, trial_gang
 from resolute.engine.trials.restore import choose_checkpoint
 from resolute.engine.unit_of_work import flow
 
 log = logging.getLogger(__name__)
-LIVE = (
-    ExperimentState.ACTIVE,
-    ExperimentState.PAUSED,
-    ExperimentState.STOPPING_COMPLETED,
-    ExperimentState.STOPPING_CANCELED,
-    ExperimentState.STOPPING_KILLED,
-    ExperimentState.STOPPING_ERROR,
-)
 
 GANGS: dict[TaskType, Callable[[Platform, Allocation], Gang]] = {TaskType.REPLICA: replica_gang}
 """How the gang of a task that is not a trial is made, by its type."""
@@ -47,7 +38,7 @@ def schedule(platform: Platform) -> int:
         if not allocations:
             return 0
         nodes = usable_nodes(platform, tx)
-        claims = _claims(tx, allocations) if _has_queue(allocations) else {}
+        claims = claims_by_pool(tx.jobs.in_queue(), allocations) if _has_queue(allocations) else {}
     for pool in claims:
         decision = _decide(platform, [n for n in nodes if n.resource_pool == pool], claims[pool])
         _apply(platform, decision)
@@ -56,40 +47,6 @@ def schedule(platform: Platform) -> int:
 
 def _has_queue(allocations: list[Allocation]) -> bool:
     return any(a.state is AllocationState.QUEUED for a in allocations)
-
-
-def _claims(tx: Transaction, allocations: list[Allocation]) -> dict[str, list[Claim]]:
-    experiments = {e.job_id: e for e in tx.experiments.in_states(LIVE)}
-    claims: dict[str, list[Claim]] = {}
-    for allocation in allocations:
-        claim = _claim(allocation, experiments.get(allocation.job_id), _excluded(tx, allocation))
-        claims.setdefault(allocation.resource_pool, []).append(claim)
-    return claims
-
-
-def _excluded(tx: Transaction, allocation: Allocation) -> tuple[str, ...]:
-    if allocation.trial_id is None or allocation.state is not AllocationState.QUEUED or allocation.run_id == 1:
-        return ()
-    return tx.trials.get(allocation.trial_id).excluded_nodes
-
-
-def _claim(allocation: Allocation, experiment: Experiment | None, excluded_nodes: tuple[str, ...]) -> Claim:
-    return Claim(
-        allocation_id=allocation.id,
-        job_id=allocation.job_id,
-        slots=allocation.slots_needed,
-        priority=experiment.priority if experiment else 42,
-        weight=experiment.weight if experiment else 1.0,
-        max_slots=experiment.max_slots if experiment else None,
-        queue_position=experiment.queue_position if experiment else allocation.created_at.timestamp(),
-        created_at=allocation.created_at,
-        is_preemptible=allocation.is_preemptible,
-        single_node=allocation.single_node,
-        excluded_nodes=excluded_nodes,
-        state=ClaimState.HELD if allocation.holds_slots else ClaimState.QUEUED,
-        shares=allocation.shares,
-        is_leaving=allocation.preempt_requested_at is not None or allocation.kill_requested_at is not None,
-    )
 
 
 def _decide(platform: Platform, nodes: list[Node], claims: list[Claim]) -> Decision:

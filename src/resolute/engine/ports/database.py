@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.experiment import Experiment, ExperimentState
+from resolute.domain.job import Job
 from resolute.domain.metric import Highlights, MetricReport, MetricSummary, Series
 from resolute.domain.rights import Group, RoleAssignment
 from resolute.domain.task import Task
@@ -15,6 +16,7 @@ from resolute.domain.template import Template
 from resolute.domain.trial import Trial, TrialState
 from resolute.domain.user import Session, User
 from resolute.domain.workspace import Project, Workspace
+from resolute.engine.ports.changes import Changes
 from resolute.engine.ports.queries import (
     CheckpointQuery,
     CheckpointView,
@@ -50,6 +52,9 @@ class Experiments(Protocol):
     def add_searcher_patch(self, experiment_id: int, patch: dict[str, Any], *, number: int, stamp: str) -> None:
         """Write what changed (`search.patch`) since the head, whose `patches` is `number` - 1."""
 
+    def progress(self, experiment_ids: Sequence[int]) -> dict[int, float]:
+        """How far each is, from 0 to 1, without reading its configuration."""
+
     def in_states(self, states: Iterable[ExperimentState]) -> list[Experiment]: ...
     def by_external_id(self, external_id: str) -> Experiment | None: ...
     def search(self, query: ExperimentQuery) -> Page[ExperimentSummary]: ...
@@ -72,6 +77,21 @@ class Trials(Protocol):
     def search(self, query: TrialQuery) -> Page[Trial]: ...
     def checkpoint_totals(self, trial_ids: Sequence[int]) -> dict[int, tuple[int, int]]:
         """Trial id to (count, bytes) of its undeleted checkpoints."""
+
+
+class Jobs(Protocol):
+    def add(self, job: Job) -> None: ...
+    def get(self, job_id: str) -> Job:
+        """Raises NotFound."""
+
+    def save(self, job: Job) -> None: ...
+    def in_queue(self) -> list[Job]:
+        """Those with an allocation that is not TERMINATED."""
+
+    def follow_project(self, project_id: int, workspace_id: int) -> None:
+        """Jobs of the project's experiments belong to this workspace from now on."""
+
+    def remove(self, job_id: str) -> None: ...
 
 
 class Tasks(Protocol):
@@ -103,8 +123,9 @@ class Allocations(Protocol):
 
 
 class Checkpoints(Protocol):
-    def add(self, checkpoint: Checkpoint) -> None:
-        """Idempotent on uuid with the same content; raises AlreadyExists for another trial's uuid."""
+    def add(self, checkpoint: Checkpoint) -> bool:
+        """Idempotent on uuid with the same content; returns whether it was new.
+        Raises AlreadyExists for another trial's uuid."""
 
     def get(self, uuid: str) -> Checkpoint:
         """Raises NotFound("checkpoint not found: <uuid>")."""
@@ -226,6 +247,11 @@ class Workspaces(Protocol):
     def remove(self, workspace_id: int) -> None:
         """With its projects and the role assignments that name it."""
 
+    def of_project(self, project_id: int) -> int | None:
+        """The workspace that holds it. None: there is no such project."""
+
+    def of_experiment(self, experiment_id: int) -> int | None: ...
+    def of_trial(self, trial_id: int) -> int | None: ...
     def counts(self) -> dict[int, tuple[int, int]]:
         """Workspace id to (projects, experiments)."""
 
@@ -275,6 +301,8 @@ class Transaction(Protocol):
     @property
     def trials(self) -> Trials: ...
     @property
+    def jobs(self) -> Jobs: ...
+    @property
     def tasks(self) -> Tasks: ...
     @property
     def allocations(self) -> Allocations: ...
@@ -300,6 +328,8 @@ class Transaction(Protocol):
     def datasets(self) -> Datasets: ...
     @property
     def deployments(self) -> Deployments: ...
+    @property
+    def changes(self) -> Changes: ...
     def after_commit(self, action: Callable[[], None]) -> None:
         """Run `action` once the transaction is durable; never when it rolled back."""
 

@@ -5,6 +5,7 @@ from typing import Any, Generic, TypeVar
 
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.experiment import Experiment, ExperimentState
+from resolute.domain.job import DEFAULT_POOL
 from resolute.domain.trial import TrialState
 
 T = TypeVar("T")
@@ -59,6 +60,8 @@ class ExperimentSummary:
     project_user_id: int
     workspace_id: int
     workspace_name: str
+    resource_pool: str = DEFAULT_POOL
+    """Of its job."""
     is_parent_archived: bool = False
     num_trials: int = 0
     best_trial_id: int | None = None

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from resolute.domain.dataset import DatasetVersion
-from resolute.domain.deployment import Deployment, Revision
-from resolute.domain.model import Model, ModelVersion
+from resolute.domain.deployment import Deployment, Revision, RevisionState
+from resolute.domain.model import Model, ModelVersion, Stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,10 @@ class Models(Protocol):
     def version_by_id(self, version_id: int) -> ModelVersion:
         """Raises NotFound."""
 
-    def save_version(self, version: ModelVersion) -> None: ...
+    def save_version(self, version: ModelVersion, *, expected: Stage | None = None) -> bool:
+        """Write all fields if the stored stage is still `expected`. False: another writer was first.
+        With None, whatever it is; raises NotFound when it is gone."""
+
     def remove_version(self, version_id: int) -> None: ...
     def versions(self, model_id: int) -> list[ModelVersion]:
         """Newest first."""
@@ -129,7 +132,9 @@ class Deployments(Protocol):
     def add_revision(self, revision: Revision) -> Revision:
         """Gives it the next number of its deployment (`number` 0 comes in) and an id."""
 
-    def save_revision(self, revision: Revision) -> None: ...
+    def save_revision(self, revision: Revision, *, expected: RevisionState | None = None) -> bool:
+        """As Models.save_version, by its state."""
+
     def revisions(self, deployment_id: int) -> list[Revision]:
         """Newest first."""
 

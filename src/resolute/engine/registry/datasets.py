@@ -14,6 +14,7 @@ from resolute.domain.errors import IllegalTransition, InvalidConfig, InvalidInpu
 from resolute.domain.user import User
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
+from resolute.engine.unit_of_work import flow
 from resolute.spec import manifest
 
 LATEST = "latest"
@@ -51,7 +52,8 @@ def register_dataset(platform: Platform, given: NewDataset, *, user: User) -> tu
     images = _check_labels(given, {file.path for file in files})
     # Large sets take a second; nobody else's write waits for it.
     content_hash, packed = manifest.content_hash(files), manifest.pack(files)
-    with platform.store.write() as tx:
+    with flow(platform) as current:
+        tx = current.tx
         tx.workspaces.get(given.workspace_id)
         newest = tx.datasets.find(given.name)
         dataset = tx.datasets.add(
@@ -68,15 +70,17 @@ def register_dataset(platform: Platform, given: NewDataset, *, user: User) -> tu
                 size=sum(file.size for file in files),
                 user_id=user.id,
                 workspace_id=given.workspace_id,
-                created_at=platform.clock(),
+                created_at=current.now,
                 description=given.description,
                 classes=given.classes,
                 parents=tuple(dict.fromkeys(resolve(tx, parent).id for parent in given.parents)),
                 statistics=given.statistics,
             )
         )
-    platform.bus.publish("datasets")
-    return dataset, dataset.id > (newest.id if newest else 0)
+        is_new = dataset.id > (newest.id if newest else 0)
+        if is_new:
+            current.added(dataset)
+    return dataset, is_new
 
 
 def _check_name(name: str) -> None:
@@ -188,16 +192,15 @@ def resolve_config(tx: Transaction, config: dict[str, Any]) -> tuple[dict[str, A
 
 
 def describe_dataset(platform: Platform, name: str, version: str, description: str) -> DatasetVersion:
-    with platform.store.write() as tx:
-        dataset = replace(find_dataset(tx, name, version), description=description)
-        tx.datasets.save(dataset)
-    platform.bus.publish("datasets")
-    return dataset
+    with flow(platform) as current:
+        dataset = find_dataset(current.tx, name, version)
+        return current.change(dataset, replace(dataset, description=description))
 
 
 def delete_dataset(platform: Platform, name: str, version: str, *, force: bool = False) -> None:
     """Forget a version; its files stay. Its number is not given again."""
-    with platform.store.write() as tx:
+    with flow(platform) as current:
+        tx = current.tx
         dataset = find_dataset(tx, name, version)
         experiments, children = tx.datasets.experiments(dataset.id), tx.datasets.children(dataset.id)
         if (experiments or children) and not force:
@@ -206,17 +209,16 @@ def delete_dataset(platform: Platform, name: str, version: str, *, force: bool =
             raise IllegalTransition(
                 f"Dataset {dataset.reference} was used by {shown}. Delete it with force if you must."
             )
-        tx.datasets.remove(dataset.id)
-    platform.bus.publish("datasets")
+        current.remove(dataset)
 
 
 def link_dataset(platform: Platform, experiment_id: int, reference: str) -> DatasetVersion:
     """The experiment used it. Repeating changes nothing."""
-    with platform.store.write() as tx:
-        tx.experiments.get(experiment_id)
-        dataset = resolve(tx, reference)
-        tx.datasets.link(experiment_id, dataset.id)
-    platform.bus.publish("datasets", f"experiment/{experiment_id}")
+    with flow(platform) as current:
+        current.tx.experiments.get(experiment_id)
+        dataset = resolve(current.tx, reference)
+        current.tx.datasets.link(experiment_id, dataset.id)
+        current.publish("datasets", f"experiment/{experiment_id}")
     return dataset
 
 

@@ -16,6 +16,7 @@ from resolute.domain.user import User
 from resolute.domain.workspace import Workspace
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
+from resolute.engine.unit_of_work import Flow, flow
 
 _ENDED = frozenset({RevisionState.RETIRED, RevisionState.FAILED})
 _LONGEST_NAME = 255
@@ -57,56 +58,51 @@ def create_model(
     metadata: dict[str, Any] | None = None,
     place: Place = Place(),
 ) -> Model:
-    name, now = checked_model_name(name), platform.clock()
-    with platform.store.write() as tx:
-        model = Model(
-            id=0,
-            name=name,
-            user_id=user.id,
-            workspace_id=_open_workspace(tx, place).id,
-            creation_time=now,
-            last_updated_time=now,
-            description=description,
-            notes=notes,
-            labels=_each_once(labels),
-            metadata=metadata or {},
+    name = checked_model_name(name)
+    with flow(platform) as current:
+        return current.add(
+            Model(
+                id=0,
+                name=name,
+                user_id=user.id,
+                workspace_id=_open_workspace(current.tx, place).id,
+                creation_time=current.now,
+                last_updated_time=current.now,
+                description=description,
+                notes=notes,
+                labels=_each_once(labels),
+                metadata=metadata or {},
+            )
         )
-        model = tx.models.add(model)
-    platform.bus.publish("models")
-    return model
 
 
 def change_model(platform: Platform, name_or_id: str, changes: dict[str, Any], *, place: Place = Place()) -> Model:
     """`changes`: those of name, description, notes, labels and metadata that are to be replaced."""
-    with platform.store.write() as tx:
-        model = _unarchived(find_model(tx, name_or_id))
+    with flow(platform) as current:
+        model = _unarchived(find_model(current.tx, name_or_id))
         if "name" in changes:
             changes = {**changes, "name": checked_model_name(changes["name"])}
         if "labels" in changes:
             changes = {**changes, "labels": _each_once(changes["labels"])}
         if place.is_given:
-            changes = {**changes, "workspace_id": _open_workspace(tx, place).id}
-        model = replace(model, **changes, last_updated_time=platform.clock())
-        tx.models.save(model)
-    platform.bus.publish("models")
-    return model
+            changes = {**changes, "workspace_id": _open_workspace(current.tx, place).id}
+        return current.change(model, replace(model, **changes, last_updated_time=current.now))
 
 
 def archive_model(platform: Platform, name_or_id: str, *, archived: bool) -> None:
-    with platform.store.write() as tx:
-        model = find_model(tx, name_or_id)
-        tx.models.save(replace(model, archived=archived, last_updated_time=platform.clock()))
-    platform.bus.publish("models")
+    with flow(platform) as current:
+        model = find_model(current.tx, name_or_id)
+        current.change(model, replace(model, archived=archived, last_updated_time=current.now))
 
 
 def delete_model(platform: Platform, name_or_id: str) -> None:
     """With its versions; their checkpoints stay."""
-    with platform.store.write() as tx:
+    with flow(platform) as current:
+        tx = current.tx
         model = find_model(tx, name_or_id)
         for version in tx.models.versions(model.id):
             _refuse_served(tx, model, version)
-        tx.models.remove(model.id)
-    platform.bus.publish("models")
+        current.remove(model)
 
 
 # -------------------------------------------------------------------------------------------------------- versions
@@ -125,19 +121,18 @@ def register_version(
     metadata: dict[str, Any] | None = None,
 ) -> ModelVersion:
     """A whole checkpoint becomes the next version."""
-    now = platform.clock()
-    with platform.store.write() as tx:
-        model = _unarchived(find_model(tx, name_or_id))
-        _require_whole(tx, checkpoint_uuid)
-        version = tx.models.add_version(
+    with flow(platform) as current:
+        model = _unarchived(find_model(current.tx, name_or_id))
+        _require_whole(current.tx, checkpoint_uuid)
+        version = current.add(
             ModelVersion(
                 id=0,
                 model_id=model.id,
                 version=0,
                 checkpoint_uuid=checkpoint_uuid,
                 user_id=user.id,
-                creation_time=now,
-                last_updated_time=now,
+                creation_time=current.now,
+                last_updated_time=current.now,
                 name=name,
                 comment=comment,
                 notes=notes,
@@ -145,38 +140,34 @@ def register_version(
                 metadata=metadata or {},
             )
         )
-        _touch(tx, model.id, platform)
-    platform.bus.publish("models")
+        _touch(current, model.id)
     return version
 
 
 def change_version(platform: Platform, name_or_id: str, number: int, changes: dict[str, Any]) -> ModelVersion:
     """`changes`: those of name, comment, notes, labels, metadata and stage that are to be replaced.
     A version that goes into production retires the one that was there."""
-    now = platform.clock()
-    with platform.store.write() as tx:
-        model = _unarchived(find_model(tx, name_or_id))
-        version = tx.models.version(model.id, number)
+    with flow(platform) as current:
+        model = _unarchived(find_model(current.tx, name_or_id))
+        version = current.tx.models.version(model.id, number)
         if "labels" in changes:
             changes = {**changes, "labels": _each_once(changes["labels"])}
         if changes.get("stage") is Stage.PRODUCTION:
-            _retire_others(tx, version, platform)
-        version = replace(version, **changes, last_updated_time=now)
-        tx.models.save_version(version)
-        _touch(tx, model.id, platform)
-    platform.bus.publish("models")
+            _retire_others(current, version)
+        version = current.move(version, replace(version, **changes, last_updated_time=current.now))
+        _touch(current, model.id)
     return version
 
 
 def delete_version(platform: Platform, name_or_id: str, number: int) -> None:
     """The checkpoint stays."""
-    with platform.store.write() as tx:
+    with flow(platform) as current:
+        tx = current.tx
         model = find_model(tx, name_or_id)
         version = tx.models.version(model.id, number)
         _refuse_served(tx, model, version)
-        tx.models.remove_version(version.id)
-        _touch(tx, model.id, platform)
-    platform.bus.publish("models")
+        current.remove(version)
+        _touch(current, model.id)
 
 
 def names_of_versions(tx: Transaction, uuids: Iterable[str]) -> list[str]:
@@ -242,15 +233,15 @@ def _refuse_served(tx: Transaction, model: Model, version: ModelVersion) -> None
         )
 
 
-def _retire_others(tx: Transaction, promoted: ModelVersion, platform: Platform) -> None:
-    for version in tx.models.versions(promoted.model_id):
+def _retire_others(current: Flow, promoted: ModelVersion) -> None:
+    for version in current.tx.models.versions(promoted.model_id):
         if version.stage is Stage.PRODUCTION and version.id != promoted.id:
-            retired = replace(version, stage=Stage.RETIRED, last_updated_time=platform.clock())
-            tx.models.save_version(retired)
+            retired = version.moved_to(Stage.RETIRED, now=current.now)
+            current.move(version, retired, reason=f"Version {promoted.version} went into production.")
 
 
-def _touch(tx: Transaction, model_id: int, platform: Platform) -> None:
-    tx.models.save(replace(tx.models.get(model_id), last_updated_time=platform.clock()))
+def _touch(current: Flow, model_id: int) -> None:
+    current.tx.models.save(replace(current.tx.models.get(model_id), last_updated_time=current.now))
 
 
 def _each_once(labels: Iterable[str]) -> tuple[str, ...]:

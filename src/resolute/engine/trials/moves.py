@@ -35,20 +35,22 @@ def enqueue(flow: Flow, experiment: Experiment, trial: Trial) -> Trial:
     """Ask for slots. The run number rises here, which fences off whatever ran before."""
     trial = replace(trial, run_id=trial.run_id + 1, is_waiting=False, runner_state="", early_exit=None)
     flow.tx.trials.save(trial)
+    job = flow.tx.jobs.get(experiment.job_id)
     resources = experiment.config.get("resources", {})
     flow.tx.allocations.add(
         Allocation(
             id=f"{trial.task_id}.{trial.run_id}",
             task_id=trial.task_id,
-            job_id=experiment.job_id,
+            job_id=job.id,
             state=AllocationState.QUEUED,
             changed_at=flow.now,
             created_at=flow.now,
             slots_needed=int(resources.get("slots_per_trial", 1)),
-            resource_pool=experiment.resource_pool,
+            resource_pool=job.resource_pool,
             trial_id=trial.id,
             run_id=trial.run_id,
             single_node=bool(resources.get("is_single_node") or False),
+            excluded_nodes=trial.excluded_nodes,
         )
     )
     flow.publish("engine", "queue", f"trial/{trial.id}")

@@ -144,7 +144,8 @@ def report_checkpoint(platform: Platform, checkpoint: Checkpoint) -> None:
                 experiment_id=trial.experiment_id,
                 storage=checkpoint.storage or experiment.config.get("checkpoint_storage"),
             )
-        current.tx.checkpoints.add(checkpoint)
+        if current.tx.checkpoints.add(checkpoint):
+            current.added(checkpoint)
         if trial is not None and checkpoint.state is CheckpointState.COMPLETED:
             _advance(current, trial, checkpoint)
 

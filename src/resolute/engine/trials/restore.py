@@ -6,8 +6,8 @@ from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.errors import NotFound, ResoluteError
 from resolute.domain.log import LogLevel
 from resolute.domain.trial import Trial
-from resolute.engine.notices import tell
 from resolute.engine.platform import Platform
+from resolute.engine.unit_of_work import flow
 
 log = logging.getLogger(__name__)
 _LOCAL = frozenset({"shared_fs", "directory"})
@@ -61,12 +61,13 @@ def find_damage(platform: Platform, checkpoint: Checkpoint) -> str | None:
 
 
 def _mark_damaged(platform: Platform, trial: Trial, checkpoint: Checkpoint, fault: str) -> None:
-    with platform.store.write() as tx:
-        tx.checkpoints.save(checkpoint.moved_to(CheckpointState.ERROR), expected=checkpoint.state)
-    tell(
-        platform,
-        trial.task_id,
-        f"Checkpoint {checkpoint.uuid} (step {checkpoint.steps_completed}) cannot be used: {fault}. "
-        "Falling back to the one before it.",
-        level=LogLevel.ERROR,
-    )
+    with flow(platform) as current:
+        stored = current.tx.checkpoints.get(checkpoint.uuid)
+        if stored.state is checkpoint.state:
+            current.move(stored, stored.moved_to(CheckpointState.ERROR), reason=fault)
+        current.tell(
+            trial.task_id,
+            f"Checkpoint {checkpoint.uuid} (step {checkpoint.steps_completed}) cannot be used: {fault}. "
+            "Falling back to the one before it.",
+            LogLevel.ERROR,
+        )

@@ -136,7 +136,7 @@ def start_unmanaged_trial(platform: Platform, trial_id: int, *, resume: bool = F
         if trial.run_id > 0 and not resume:
             raise InvalidInput(f"Trial {trial_id} has been started before; pass resume to go on from its checkpoint.")
         if trial.is_finished:
-            trial = trial.moved_to(TrialState.ACTIVE, now=current.now)
+            trial = current.move(trial, trial.moved_to(TrialState.ACTIVE, now=current.now))
         trial = replace(trial, run_id=trial.run_id + 1)
         current.tx.trials.save(trial)
         steps = 0

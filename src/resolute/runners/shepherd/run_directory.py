@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from resolute.runners.shepherd.identity import NOBODY, ProcessIdentity
+from resolute.host.process_identity import NOBODY, ProcessIdentity
 
 _RESERVED_BYTES = 4096
 _LONGEST_REASON = 2000

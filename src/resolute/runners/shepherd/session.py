@@ -16,10 +16,10 @@ from typing import Any, NoReturn
 
 from resolute.domain.errors import ResoluteError, Unavailable
 from resolute.domain.log import LogLevel
+from resolute.host.process_identity import identity_of
 from resolute.runners.context import unpack_context
 from resolute.runners.shepherd.entrypoint import PythonCommand, can_run_here, command_of, plain_python
 from resolute.runners.shepherd.environment import build_from_json, ensure_built
-from resolute.runners.shepherd.identity import identity_of
 from resolute.runners.shepherd.mounts import mount
 from resolute.runners.shepherd.orders import Orders, Stopped
 from resolute.runners.shepherd.output import follow

@@ -130,7 +130,7 @@ def get_resource_pools(platform: PlatformOf, page: Paging) -> wire.GetResourcePo
                 config=platform.config,
                 slot_type=DeviceType(min(kinds - {"TYPE_CPU"} or kinds or {"TYPE_CPU"})),
                 zero_slot=sum(len(view.zero_slot) for view in own),
-                jobs=[job for job in jobs if job.experiment.resource_pool == pool.name],
+                jobs=[job for job in jobs if job.job.resource_pool == pool.name],
             )
         )
     return wire.GetResourcePoolsResponse(resource_pools=pools, pagination=pagination(cut, page))
@@ -181,7 +181,7 @@ Pool = Annotated[str, Query(alias="resourcePool", description="Empty: every pool
 def _jobs(platform: Platform, caller: Principal, pool: str, order: OrderBy) -> list[JobView]:
     """Those in workspaces that the caller may see; their places in the queue count all."""
     found = list_jobs(platform, pool or None, descending=is_descending(order))
-    return [job for job in found if caller.lists(Permission.VIEW_EXPERIMENT_METADATA, job.workspace_id)]
+    return [job for job in found if caller.lists(Permission.VIEW_EXPERIMENT_METADATA, job.job.workspace_id)]
 
 
 @router.get("/api/v1/job-queues", needs=needs.VIEW_EXPERIMENT.listed)

@@ -114,7 +114,7 @@ def _created_message(platform: Platform, caller: Principal, created: submission.
     with platform.store.read() as tx:
         project = tx.workspaces.project(created.experiment.project_id)
         workspace = tx.workspaces.get(project.workspace_id)
-    summary = unsaved_summary(created.experiment, caller.user, project, workspace)
+    summary = unsaved_summary(created.experiment, created.job, caller.user, project, workspace)
     return experiment_message(summary, now=platform.clock())
 
 
@@ -209,7 +209,7 @@ def get_experiments(
 def get_experiment(experiment_id: int, platform: PlatformOf) -> wire.GetExperimentResponse:
     message = show_experiment(platform, experiment_id)
     is_over = message.end_time is not None
-    job = None if is_over else next((job for job in list_jobs(platform) if job.job_id == message.job_id), None)
+    job = None if is_over else next((view for view in list_jobs(platform) if view.job.id == message.job_id), None)
     return wire.GetExperimentResponse(
         experiment=message, config=message.config, job_summary=job_summary(job) if job else None
     )

@@ -74,7 +74,7 @@ def _columns(summary: ExperimentSummary, metrics: list[MetricSummary]) -> dict[s
         "searcherType": (experiment.config.get("searcher") or {}).get("name"),
         "searcherMetric": (experiment.config.get("searcher") or {}).get("metric"),
         "searcherMetricsVal": summary.best_metric,
-        "resourcePool": experiment.resource_pool,
+        "resourcePool": summary.resource_pool,
         "progress": experiment.progress,
         "checkpointSize": summary.checkpoint_size,
         "checkpointCount": summary.checkpoint_count,

@@ -38,18 +38,17 @@ def get_tasks(platform: PlatformOf, caller: Caller) -> wire.GetTasksResponse:
     """Everything that holds or waits for slots, in workspaces that the caller may see."""
     with platform.store.read() as tx:
         live = [allocation for allocation in tx.allocations.live() if _is_seen(tx, caller, allocation.id)]
+        jobs = {job.id: job for job in tx.jobs.in_queue()}
         trials = {a.trial_id: tx.trials.get(a.trial_id) for a in live if a.trial_id is not None}
-        experiments = {i: tx.experiments.get(i) for i in {trial.experiment_id for trial in trials.values()}}
     nodes = {view.node.id: view.node for view in cluster_nodes(platform)}
     summaries = {}
     for allocation in live:
         trial = trials.get(allocation.trial_id or 0)
-        experiment = experiments[trial.experiment_id] if trial else None
         name = f"Trial {trial.id} (Experiment {trial.experiment_id})" if trial else allocation.task_id
         summaries[allocation.id] = allocation_summary(
             allocation,
             name=name,
-            priority=experiment.priority if experiment else None,
+            priority=jobs[allocation.job_id].priority,
             scheduler=platform.config.scheduler,
             nodes=nodes,
         )

@@ -4,13 +4,14 @@ from collections import Counter
 from datetime import datetime
 
 from resolute.domain.allocation import Allocation
+from resolute.domain.job import Job
 from resolute.domain.node import Slot
 from resolute.engine.jobs.cluster import NodeView, PoolView
 from resolute.engine.jobs.queue import JobView
 from resolute.engine.platform import MasterConfig
 from resolute.spec.wire import cluster as wire
 from resolute.spec.wire import jobs as wire_jobs
-from resolute.spec.wire.enums import ContainerState, DeviceType, FittingPolicy, JobState, SchedulerType
+from resolute.spec.wire.enums import ContainerState, DeviceType, FittingPolicy, JobState, JobType, SchedulerType
 
 
 def device_message(slot: Slot) -> wire.Device:
@@ -123,24 +124,33 @@ def pool_message(
     )
 
 
-def job_message(job: JobView) -> wire_jobs.Job:
-    experiment = job.experiment
+def job_message(view: JobView) -> wire_jobs.Job:
+    job = view.job
     return wire_jobs.Job(
-        job_id=job.job_id,
-        entity_id=str(experiment.id),
-        name=experiment.name,
-        username=job.username,
-        user_id=experiment.user_id,
+        job_id=job.id,
+        entity_id=job.entity_id,
+        type=_job_type(job),
+        kind=job.kind,
+        name=job.name,
+        username=view.username,
+        user_id=job.user_id,
         submission_time=job.submitted_at,
-        resource_pool=experiment.resource_pool,
+        resource_pool=job.resource_pool,
         workspace_id=job.workspace_id,
-        requested_slots=job.requested_slots,
-        allocated_slots=job.allocated_slots,
-        priority=experiment.priority,
-        weight=experiment.weight,
-        progress=experiment.progress,
-        summary=job_summary(job),
+        is_preemptible=view.is_preemptible,
+        requested_slots=view.requested_slots,
+        allocated_slots=view.allocated_slots,
+        priority=job.priority,
+        weight=job.weight,
+        progress=view.progress,
+        summary=job_summary(view),
     )
+
+
+def _job_type(job: Job) -> JobType:
+    """Kinds that clients of this API have no word for are generic to them."""
+    word = f"TYPE_{job.kind}"
+    return JobType(word) if word in set(JobType) else JobType.GENERIC
 
 
 def job_summary(job: JobView) -> wire_jobs.JobSummary:

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from resolute.domain.experiment import Experiment
+from resolute.domain.job import Job
 from resolute.domain.user import User
 from resolute.domain.workspace import Project, Workspace
 from resolute.engine.ports.queries import ExperimentSummary
@@ -34,7 +35,7 @@ def experiment_message(
         user_id=experiment.user_id,
         progress=experiment.progress,
         job_id=experiment.job_id,
-        resource_pool=experiment.resource_pool,
+        resource_pool=summary.resource_pool,
         searcher_type=str(searcher.get("name", "")),
         # Of several objectives the first: what the best trial and its value below are told by.
         searcher_metric=experiment.searcher_metric or None,
@@ -59,7 +60,9 @@ def experiment_message(
     )
 
 
-def unsaved_summary(experiment: Experiment, user: User, project: Project, workspace: Workspace) -> ExperimentSummary:
+def unsaved_summary(
+    experiment: Experiment, job: Job, user: User, project: Project, workspace: Workspace
+) -> ExperimentSummary:
     """For an experiment that was only checked, never stored."""
     return ExperimentSummary(
         experiment=experiment,
@@ -69,4 +72,5 @@ def unsaved_summary(experiment: Experiment, user: User, project: Project, worksp
         project_user_id=project.user_id,
         workspace_id=workspace.id,
         workspace_name=workspace.name,
+        resource_pool=job.resource_pool,
     )

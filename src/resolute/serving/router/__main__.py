@@ -14,7 +14,7 @@ import msgspec
 import uvloop
 
 from resolute.domain.routing import RoutingTable
-from resolute.runners.shepherd.identity import identity_of
+from resolute.host.process_identity import identity_of
 from resolute.serving.router.control import Control
 from resolute.serving.router.front import Front
 from resolute.serving.router.routes import Routes

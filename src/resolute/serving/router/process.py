@@ -16,7 +16,7 @@ import msgspec
 
 from resolute.domain.errors import Unavailable
 from resolute.domain.routing import RouterCounts, RoutingTable
-from resolute.runners.shepherd.identity import ProcessIdentity
+from resolute.host.process_identity import ProcessIdentity
 
 _START_WITHIN_S = 20.0
 

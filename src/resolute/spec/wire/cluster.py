@@ -1,5 +1,6 @@
 """Messages about the master itself, its nodes, slots and pools. Pure."""
 
+from resolute.domain.job import DEFAULT_PRIORITY
 from resolute.spec.wire.base import JsonObject, Request, Time, Wire
 from resolute.spec.wire.enums import (
     ContainerState,
@@ -172,7 +173,7 @@ class QueueStats(Wire):
 
 class PrioritySchedulerDetail(Wire):
     preemption: bool = True
-    default_priority: int = 42
+    default_priority: int = DEFAULT_PRIORITY
     k8s_priorities: list[JsonObject] = []
 
 

@@ -3,6 +3,7 @@
 from enum import StrEnum
 from typing import Any
 
+from resolute.domain.job import DEFAULT_POOL, DEFAULT_PRIORITY, DEFAULT_WEIGHT
 from resolute.spec.wire.base import JsonObject, Request, Time, Wire
 
 
@@ -55,7 +56,9 @@ class Guard(Wire):
 
 class Serving(Wire):
     slots: int = 0
-    resource_pool: str = "default"
+    resource_pool: str = DEFAULT_POOL
+    priority: int = DEFAULT_PRIORITY
+    weight: float = DEFAULT_WEIGHT
     max_batch_size: int = 8
     max_batch_delay_ms: float = 5.0
     max_queue: int = 100

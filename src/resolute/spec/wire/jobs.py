@@ -1,5 +1,6 @@
 """Messages about the job queue and the history of slot use. Pure."""
 
+from resolute.domain.job import DEFAULT_PRIORITY, DEFAULT_WEIGHT, JobKind
 from resolute.spec.wire.base import Request, Time, Wire
 from resolute.spec.wire.cluster import QueueStats
 from resolute.spec.wire.enums import AggregationPeriod, JobState, JobType
@@ -15,6 +16,8 @@ class Job(Wire):
     job_id: str
     entity_id: str
     type: JobType = JobType.EXPERIMENT
+    kind: JobKind = JobKind.EXPERIMENT
+    """As `type`, with a word for every kind of this platform; `type` is GENERIC for those other clients do not know."""
     name: str = ""
     username: str = ""
     user_id: int = 0
@@ -24,8 +27,8 @@ class Job(Wire):
     is_preemptible: bool = True
     requested_slots: int = 0
     allocated_slots: int = 0
-    priority: int = 42
-    weight: float = 1.0
+    priority: int = DEFAULT_PRIORITY
+    weight: float = DEFAULT_WEIGHT
     progress: float = 0.0
     summary: JobSummary = JobSummary()
 

@@ -12,11 +12,11 @@ from resolute.store.db.rows import Rows
 _rows = Rows(tables.allocations, Allocation)
 _t = tables.allocations.c
 # Spelled out rather than "not terminated", so that the index on the state is used.
-_LIVE = [state for state in AllocationState if state is not AllocationState.TERMINATED]
+LIVE = [state for state in AllocationState if state is not AllocationState.TERMINATED]
 # The engine and every request of a trial ask these: made once, because making a statement costs as much as running it.
-_ALL_LIVE = _rows.select().where(_t.state.in_(_LIVE)).order_by(_t.created_at, _t.id)
+_ALL_LIVE = _rows.select().where(_t.state.in_(LIVE)).order_by(_t.created_at, _t.id)
 _OF_TASK = _rows.select().where(_t.task_id == bindparam("task")).order_by(_t.created_at, func.length(_t.id), _t.id)
-_BY_TOKEN = _rows.select().where(_t.token_hash == bindparam("token"), _t.state.in_(_LIVE)).limit(1)
+_BY_TOKEN = _rows.select().where(_t.token_hash == bindparam("token"), _t.state.in_(LIVE)).limit(1)
 
 
 class AllocationTable:

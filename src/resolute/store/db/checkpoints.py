@@ -32,11 +32,11 @@ class CheckpointTable:
         self._connection = connection
         self._metrics = metrics
 
-    def add(self, checkpoint: Checkpoint) -> None:
+    def add(self, checkpoint: Checkpoint) -> bool:
         known = _rows.get(self._connection, checkpoint.uuid)
         if known is None:
             _rows.add(self._connection, checkpoint, **self._derived(checkpoint))
-            return
+            return True
         if known.trial_id != checkpoint.trial_id or known.task_id != checkpoint.task_id:
             raise AlreadyExists(
                 f"checkpoint {checkpoint.uuid} exists already and belongs to trial {known.trial_id}. "
@@ -46,6 +46,7 @@ class CheckpointTable:
             raise AlreadyExists(
                 f"checkpoint {checkpoint.uuid} exists already with other files. Write under a new uuid."
             )
+        return False
 
     def get(self, uuid: str) -> Checkpoint:
         checkpoint = _rows.get(self._connection, uuid)

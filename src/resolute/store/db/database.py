@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from resolute.store.db.allocations import AllocationTable
+from resolute.store.db.changes import ChangeTable
 from resolute.store.db.checkpoints import CheckpointTable
 from resolute.store.db.connect import Database, connect
 from resolute.store.db.contexts import ContextTable
@@ -21,6 +22,7 @@ from resolute.store.db.datasets import DatasetTable
 from resolute.store.db.deployments import DeploymentTable
 from resolute.store.db.experiments import ExperimentTable
 from resolute.store.db.faults import translated
+from resolute.store.db.jobs import JobTable
 from resolute.store.db.metrics import MetricTable
 from resolute.store.db.models import ModelTable
 from resolute.store.db.ownership import WAIT_S, Owner, current_owner
@@ -74,6 +76,10 @@ class DatabaseTransaction:
         return TrialTable(self._connection)
 
     @cached_property
+    def jobs(self) -> JobTable:
+        return JobTable(self._connection)
+
+    @cached_property
     def tasks(self) -> TaskTable:
         return TaskTable(self._connection)
 
@@ -124,6 +130,10 @@ class DatabaseTransaction:
     @cached_property
     def deployments(self) -> DeploymentTable:
         return DeploymentTable(self._connection)
+
+    @cached_property
+    def changes(self) -> ChangeTable:
+        return ChangeTable(self._connection)
 
     def after_commit(self, action: Callable[[], None]) -> None:
         self._after_commit.append(action)

@@ -60,9 +60,12 @@ class DeploymentTable:
         numbered = replace(revision, number=number)
         return replace(numbered, id=_revisions.add(self._connection, numbered))
 
-    def save_revision(self, revision: Revision) -> None:
-        if not _revisions.save(self._connection, revision):
+    def save_revision(self, revision: Revision, *, expected: RevisionState | None = None) -> bool:
+        if _revisions.save(self._connection, revision, expected=expected):
+            return True
+        if expected is None:
             raise NotFound(f"revision not found: {revision.number} of deployment {revision.deployment_id}")
+        return False
 
     def revisions(self, deployment_id: int) -> list[Revision]:
         statement = _revisions.select().where(_r.deployment_id == deployment_id).order_by(_r.number.desc())

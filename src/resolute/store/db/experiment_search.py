@@ -10,12 +10,14 @@ from resolute.domain.allocation import AllocationState
 from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.errors import InvalidInput
 from resolute.domain.experiment import Experiment
+from resolute.domain.job import DEFAULT_POOL
 from resolute.engine.ports.queries import ExperimentQuery, ExperimentSummary, Page
 from resolute.store.db import tables
 from resolute.store.db.paging import ordered, paged
 from resolute.store.db.rows import Rows
 
 _rows = Rows(tables.experiments, Experiment)
+_j = tables.jobs.c
 _e, _u, _p, _w = tables.experiments.c, tables.users.c, tables.projects.c, tables.workspaces.c
 _trials, _checkpoints, _allocations = tables.trials.c, tables.checkpoints.c, tables.allocations.c
 _JOINED: dict[str, ColumnElement[Any]] = {
@@ -24,6 +26,7 @@ _JOINED: dict[str, ColumnElement[Any]] = {
     "project_name": _p.name,
     "workspace_id": _w.id,
     "workspace_name": _w.name,
+    "resource_pool": _j.resource_pool,
 }
 
 
@@ -34,19 +37,20 @@ def search_experiments(connection: Connection, query: ExperimentQuery) -> Page[E
     return Page(_with_counts(connection, rows), len(rows) if total < 0 else total, offset)
 
 
-_BESIDE = 7
+_BESIDE = 8
 """How many columns `_joined` puts in front of the experiment's own."""
 
 
 def _joined() -> Select[Any]:
     is_parent_archived = func.coalesce(_p.is_archived, False) | func.coalesce(_w.is_archived, False)
-    beside = (_u.username, _u.display_name, _p.name, _p.user_id, _w.id, _w.name, is_parent_archived)
+    beside = (_u.username, _u.display_name, _p.name, _p.user_id, _w.id, _w.name, is_parent_archived, _j.resource_pool)
     return (
         select(*beside, *_rows.select().selected_columns)
         .select_from(tables.experiments)
         .outerjoin(tables.users, _u.id == _e.user_id)
         .outerjoin(tables.projects, _p.id == _e.project_id)
         .outerjoin(tables.workspaces, _w.id == _p.workspace_id)
+        .outerjoin(tables.jobs, _j.id == _e.job_id)
     )
 
 
@@ -161,6 +165,7 @@ def _with_counts(connection: Connection, rows: Sequence[Any]) -> list[Experiment
                 workspace_id=row[4] or 0,
                 workspace_name=row[5] or "",
                 is_parent_archived=bool(row[6]),
+                resource_pool=row[7] or DEFAULT_POOL,
                 num_trials=trials.get(experiment.id, (0,))[0],
                 best_trial_id=None if top is None else top.trial_id,
                 best_metric=None if top is None else top.value,

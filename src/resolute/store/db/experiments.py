@@ -1,6 +1,6 @@
 """Experiments and their searchers' snapshots."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -77,6 +77,10 @@ class ExperimentTable:
         values = {"experiment": experiment_id, "number": number, "stamp": stamp, "patch": document(patch)}
         _ADD_PATCH.run(self._connection, values)
 
+    def progress(self, experiment_ids: Sequence[int]) -> dict[int, float]:
+        rows = self._connection.execute(select(_t.id, _t.progress).where(_t.id.in_(experiment_ids)))
+        return {row.id: row.progress for row in rows}
+
     def in_states(self, states: Iterable[ExperimentState]) -> list[Experiment]:
         return _rows.all(self._connection, _rows.select().where(_t.state.in_(list(states))).order_by(_t.id))
 
@@ -89,7 +93,7 @@ class ExperimentTable:
     def remove(self, experiment_id: int) -> None:
         trials = select(tables.trials.c.id).where(tables.trials.c.experiment_id == experiment_id)
         trial_tasks = select(tables.trials.c.task_id).where(tables.trials.c.experiment_id == experiment_id)
-        job = select(_t.job_id).where(_t.id == experiment_id)
+        job = self._connection.execute(select(_t.job_id).where(_t.id == experiment_id)).scalars().all()
         for table in (tables.metric_chunks, tables.metric_heads, tables.metric_summaries):
             self._connection.execute(delete(table).where(table.c.trial_id.in_(trials)))
         for table in (
@@ -105,6 +109,7 @@ class ExperimentTable:
         self._connection.execute(delete(tasks).where(or_(tasks.c.id.in_(trial_tasks), tasks.c.job_id.in_(job))))
         self._connection.execute(delete(tables.trials).where(tables.trials.c.experiment_id == experiment_id))
         self._connection.execute(delete(tables.experiments).where(_t.id == experiment_id))
+        self._connection.execute(delete(tables.jobs).where(tables.jobs.c.id.in_(job)))
 
 
 def _searcher(experiment: Experiment) -> dict[str, Any]:

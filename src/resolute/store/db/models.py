@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, Text, delete, func, select, type_coerce, update
 
 from resolute.domain.errors import AlreadyExists, InvalidInput, NotFound
-from resolute.domain.model import Model, ModelVersion
+from resolute.domain.model import Model, ModelVersion, Stage
 from resolute.engine.ports.queries import PageRequest
 from resolute.engine.ports.registry import ModelQuery
 from resolute.store.db import tables
@@ -17,7 +17,7 @@ from resolute.store.db.paging import batched, ordered, paged
 from resolute.store.db.rows import Rows
 
 _rows = Rows(tables.models, Model)
-_versions = Rows(tables.model_versions, ModelVersion)
+_versions = Rows(tables.model_versions, ModelVersion, state="stage")
 _t, _v, _u, _w = tables.models.c, tables.model_versions.c, tables.users.c, tables.workspaces.c
 _VERSION_COUNT = (
     select(func.count()).where(_v.model_id == _t.id).correlate(tables.models).scalar_subquery().label("num_versions")
@@ -110,9 +110,12 @@ class ModelTable:
             raise NotFound(f"model version not found: {version_id}")
         return version
 
-    def save_version(self, version: ModelVersion) -> None:
-        if not _versions.save(self._connection, version):
+    def save_version(self, version: ModelVersion, *, expected: Stage | None = None) -> bool:
+        if _versions.save(self._connection, version, expected=expected):
+            return True
+        if expected is None:
             raise NotFound(f"model version not found: {version.id}")
+        return False
 
     def remove_version(self, version_id: int) -> None:
         self._connection.execute(delete(tables.model_versions).where(_v.id == version_id))

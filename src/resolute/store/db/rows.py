@@ -12,10 +12,12 @@ T = TypeVar("T")
 class Rows(Generic[T]):
     """Reads and writes objects of `of` in `table`, whose primary key is the single column `key`.
 
+    `state` names the column that `save` compares, where there is one.
+
     Columns of the table that are no field of the class are given by keyword to `add` and `save`.
     """
 
-    def __init__(self, table: Table, of: type[T], *, key: str = "id") -> None:
+    def __init__(self, table: Table, of: type[T], *, key: str = "id", state: str = "state") -> None:
         self.table = table
         self.key: Column[Any] = table.c[key]
         self._of = of
@@ -26,8 +28,8 @@ class Rows(Generic[T]):
         self._insert = insert(table)
         self._update = update(table).where(self.key == bindparam("by_key"))
         self._update_expected = self._update
-        if "state" in table.c:
-            self._update_expected = self._update.where(table.c.state == bindparam("by_state"))
+        if state in table.c:
+            self._update_expected = self._update.where(table.c[state] == bindparam("by_state"))
 
     def select(self) -> Select[Any]:
         """All fields, in the order that `read` expects."""

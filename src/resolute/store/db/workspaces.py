@@ -9,11 +9,21 @@ from resolute.domain.errors import AlreadyExists, NotFound
 from resolute.domain.experiment import ExperimentState
 from resolute.domain.workspace import Project, Workspace
 from resolute.store.db import tables
+from resolute.store.db.hot import HotStatement
 from resolute.store.db.rows import Rows
 
 _rows = Rows(tables.workspaces, Workspace)
 _projects = Rows(tables.projects, Project)
 _t, _p, _e = tables.workspaces.c, tables.projects.c, tables.experiments.c
+# Asked at every change of a trial.
+_OF_PROJECT = HotStatement("SELECT workspace_id FROM projects WHERE id = :id")
+_OF_EXPERIMENT = HotStatement(
+    "SELECT p.workspace_id FROM experiments e JOIN projects p ON p.id = e.project_id WHERE e.id = :id"
+)
+_OF_TRIAL = HotStatement(
+    "SELECT p.workspace_id FROM trials t JOIN experiments e ON e.id = t.experiment_id "
+    "JOIN projects p ON p.id = e.project_id WHERE t.id = :id"
+)
 
 
 class WorkspaceTable:
@@ -51,6 +61,15 @@ class WorkspaceTable:
         self._connection.execute(delete(assignments).where(assignments.c.workspace_id == workspace_id))
         self._connection.execute(delete(tables.projects).where(_p.workspace_id == workspace_id))
         self._connection.execute(delete(tables.workspaces).where(_t.id == workspace_id))
+
+    def of_project(self, project_id: int) -> int | None:
+        return self._workspace(_OF_PROJECT, project_id)
+
+    def of_experiment(self, experiment_id: int) -> int | None:
+        return self._workspace(_OF_EXPERIMENT, experiment_id)
+
+    def of_trial(self, trial_id: int) -> int | None:
+        return self._workspace(_OF_TRIAL, trial_id)
 
     def counts(self) -> dict[int, tuple[int, int]]:
         statement = (
@@ -98,6 +117,10 @@ class WorkspaceTable:
         )
         rows = self._connection.execute(statement)
         return {key: (count, int(active), last) for key, count, active, last in rows}
+
+    def _workspace(self, statement: HotStatement, key: int) -> int | None:
+        row = statement.first(self._connection, {"id": key})
+        return None if row is None else int(row[0])
 
     def _refuse_taken_name(self, workspace: Workspace) -> None:
         holder = self.by_name(workspace.name)

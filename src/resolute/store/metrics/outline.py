@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from resolute.engine.thinning import thin
 from resolute.store.metrics.chunk import Chunk
-from resolute.store.metrics.thinning import thin
 
 LEAST = 512
 """A chunk with fewer reports is as quick to open as its outline would be."""

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resolute.domain.metric import Series
+from resolute.engine.thinning import thin
 from resolute.store.metrics.outline import Outline
-from resolute.store.metrics.thinning import thin
 
 _BYTES_PER_POINT = 24
 _BYTES_PER_OUTLINE = 500

@@ -6,8 +6,8 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-import httpx
-
+from resolute.client.task.client import TaskClient
+from resolute.client.task.retry import RENDEZVOUS
 from resolute.domain.errors import InvalidInput, Unavailable
 from resolute.training.launch.command import Rendezvous
 
@@ -44,16 +44,16 @@ def _from_master(env: Mapping[str, str]) -> dict[str, Any] | None:
     """Only asked when the allocation may span hosts: one host needs no call."""
     wanted = (json.loads(env.get("DET_EXPERIMENT_CONFIG") or "{}").get("resources") or {}).get("slots_per_trial") or 1
     here = len(json.loads(env.get("DET_SLOT_IDS") or "[]"))
-    if "DET_MASTER" not in env or here >= wanted or here == 0:
+    master = TaskClient.of(env) if 0 < here < wanted else None
+    if master is None:
         return None
     path = f"/api/v1/allocations/{env['DET_ALLOCATION_ID']}/resources/{env['DET_RESOURCES_ID']}/rendezvous"
-    headers = {"Grpc-Metadata-x-allocation-token": f"Bearer {env['DET_SESSION_TOKEN']}"}
     try:
-        response = httpx.get(env["DET_MASTER"].rstrip("/") + path, headers=headers, timeout=_WAIT_S, trust_env=False)
-        response.raise_for_status()
-    except httpx.HTTPError as error:
-        raise Unavailable(f"The master did not say where the other hosts are: {error}.") from error
-    facts: dict[str, Any] = response.json()["rendezvousInfo"]
+        facts: dict[str, Any] = RENDEZVOUS.run(lambda: master.get(path, timeout_s=_WAIT_S))["rendezvousInfo"]
+    except Unavailable as error:
+        raise Unavailable(f"The master did not say where the other hosts are. {error}") from error
+    finally:
+        master.close()
     return facts
 
 

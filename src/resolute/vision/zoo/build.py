@@ -1,7 +1,6 @@
 """`build_model`: a name and settings become a detector, or a sentence that says what is wrong with them."""
 
 import difflib
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from resolute.domain.errors import InvalidInput
 from resolute.vision.zoo import dense, faster_rcnn, rtdetr, ssd
 from resolute.vision.zoo.freezing import with_norm
 from resolute.vision.zoo.registry import Architecture
-from resolute.vision.zoo.settings import ModelSettings, check_settings
+from resolute.vision.zoo.settings import COMMON, ModelSettings, check_settings
 from resolute.vision.zoo.weights import load_weights
 
 ARCHITECTURES: dict[str, Architecture] = {
@@ -35,53 +34,26 @@ def architecture(name: str) -> Architecture:
     raise InvalidInput(f"There is no model {name!r}.{hint} The names are: {', '.join(model_names())}.")
 
 
-def build_model(
-    name: str,
-    num_classes: int,
-    *,
-    weights: str | Path | None = None,
-    backbone_weights: str | Path | None = None,
-    trainable_backbone_layers: int | None = None,
-    min_size: int | None = None,
-    max_size: int | None = None,
-    score_threshold: float | None = None,
-    nms_threshold: float | None = None,
-    detections_per_image: int | None = None,
-    anchor_sizes: Sequence[Any] | None = None,
-    aspect_ratios: Sequence[Any] | None = None,
-    norm: str = "batch",
-    **options: Any,
-) -> nn.Module:
+def build_model(name: str, num_classes: int, *, weights: str | Path | None = None, **settings: Any) -> nn.Module:
     """A detector in training mode. `num_classes` counts the background, as in torchvision.
 
     `weights` (all of the model) and `backbone_weights` (a classifier's) are a file, a checkpoint folder or an address
-    in a store; without them the weights are random. Nothing is ever downloaded from a model hub. Other `options` are
-    those of the architecture's own constructor; see `option_names`.
+    in a store; without them the weights are random. Nothing is ever downloaded from a model hub. `settings` are those
+    of every architecture (see `CommonSettings`: min_size, score_threshold, anchor_sizes, norm ...) and of this one's
+    own constructor (see `option_names`).
     """
-    settings = ModelSettings(
-        name=name,
-        num_classes=num_classes,
-        backbone_weights=backbone_weights,
-        trainable_backbone_layers=trainable_backbone_layers,
-        min_size=min_size,
-        max_size=max_size,
-        score_threshold=score_threshold,
-        nms_threshold=nms_threshold,
-        detections_per_image=detections_per_image,
-        anchor_sizes=anchor_sizes,
-        aspect_ratios=aspect_ratios,
-        norm=norm,
-        options=options,
-    )
+    common = {key: settings.pop(key) for key in COMMON if key in settings}
+    given = ModelSettings(name=name, num_classes=num_classes, **common, options=settings)
     entry = architecture(name)
-    check_settings(settings)
-    _check_options(entry, settings)
-    if trainable_backbone_layers is None and (weights is not None or backbone_weights is not None):
-        settings = replace(settings, trainable_backbone_layers=entry.trainable_default)
-    model = entry.build(settings)
+    check_settings(given)
+    _check_options(entry, given)
+    has_weights = weights is not None or given.backbone_weights is not None
+    if given.trainable_backbone_layers is None and has_weights:
+        given = replace(given, trainable_backbone_layers=entry.trainable_default)
+    model = entry.build(given)
     if weights is not None:
         load_weights(model, weights, model_name=name)
-    return with_norm(model, norm)
+    return with_norm(model, given.norm)
 
 
 def option_names(name: str) -> list[str]:

@@ -1,7 +1,7 @@
 """What every architecture is told, in one value; and the sentences that refuse what cannot be built."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,12 @@ Anchors = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSettings:
-    """None: the architecture's own value. `num_classes` counts the background, as torchvision does."""
+class CommonSettings:
+    """What may be said of any architecture: the one list, which `build_model` and a training's settings read.
 
-    name: str
-    num_classes: int
+    None: the architecture's own value.
+    """
+
     backbone_weights: str | Path | None = None
     trainable_backbone_layers: int | None = None
     min_size: int | None = None
@@ -25,9 +26,20 @@ class ModelSettings:
     score_threshold: float | None = None
     nms_threshold: float | None = None
     detections_per_image: int | None = None
-    anchor_sizes: Sequence[Any] | None = None
-    aspect_ratios: Sequence[Any] | None = None
+    anchor_sizes: list[Any] | tuple[Any, ...] | None = None
+    aspect_ratios: list[Any] | tuple[Any, ...] | None = None
     norm: str = "batch"
+
+
+COMMON = tuple(each.name for each in fields(CommonSettings))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSettings(CommonSettings):
+    """`num_classes` counts the background, as torchvision does. `options` are the architecture's own."""
+
+    name: str
+    num_classes: int
     options: dict[str, Any] = field(default_factory=dict)
 
     def given(self, **names: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from resolute.client.lifecycle.contract import TrialOrder
-from resolute.training.fake import FakeMaster
+from resolute.client.task.fake import FakeTaskMaster
 from resolute.training.lifecycle.export import ModelExportUtil
 from resolute.training.lifecycle.metadata import MetadataUtil
 from resolute.training.lifecycle.runner import main, run_trainer
@@ -37,7 +37,7 @@ Start = Callable[..., Path]
 
 
 @pytest.fixture
-def start(master: FakeMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+def start(master: FakeTaskMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Makes this process a trial whose trainer has the given body, in a folder of its own."""
     home = tmp_path / "context"
     home.mkdir()
@@ -65,7 +65,7 @@ def start(master: FakeMaster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             del sys.modules[name]
 
 
-def stored(tmp_path: Path, master: FakeMaster) -> dict[str, bytes]:
+def stored(tmp_path: Path, master: FakeTaskMaster) -> dict[str, bytes]:
     """Files of the one checkpoint there is."""
     (uuid,) = master.checkpoints
     folder = tmp_path / "storage" / uuid
@@ -94,7 +94,7 @@ class TestRunning:
 
         assert leaving.value.code == 3
 
-    def test_an_exception_of_the_trainer_is_its_own(self, start: Start, master: FakeMaster) -> None:
+    def test_an_exception_of_the_trainer_is_its_own(self, start: Start, master: FakeTaskMaster) -> None:
         start(RECORD_AND_EXPORT + "raise ZeroDivisionError('in user code')")
 
         with pytest.raises(ZeroDivisionError, match="in user code"):
@@ -107,14 +107,14 @@ class TestRunning:
         assert "python trainer.py" in capsys.readouterr().err
 
     def test_a_trial_of_another_kind_is_refused(
-        self, on_cluster: FakeMaster, capsys: pytest.CaptureFixture[str]
+        self, on_cluster: FakeTaskMaster, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert main() == 1
         assert "was not made by resolute.Model" in capsys.readouterr().err
 
 
 class TestRecording:
-    def test_metrics_become_validation_metrics_one_point_a_call(self, start: Start, master: FakeMaster) -> None:
+    def test_metrics_become_validation_metrics_one_point_a_call(self, start: Start, master: FakeTaskMaster) -> None:
         start(RECORD_AND_EXPORT)
 
         run_trainer()
@@ -138,7 +138,7 @@ class TestRecording:
         assert main() == 1
         assert "metric 'f1' was never reported" in capsys.readouterr().err
 
-    def test_a_search_may_end_the_trial_at_a_recording(self, start: Start, master: FakeMaster) -> None:
+    def test_a_search_may_end_the_trial_at_a_recording(self, start: Start, master: FakeTaskMaster) -> None:
         body = (
             "import signal\n"
             "os.kill(os.getpid(), signal.SIGTERM)\n"
@@ -173,7 +173,7 @@ class TestRecording:
 
 class TestExporting:
     def test_the_model_as_it_was_becomes_a_checkpoint_with_the_last_metrics(
-        self, start: Start, master: FakeMaster, tmp_path: Path
+        self, start: Start, master: FakeTaskMaster, tmp_path: Path
     ) -> None:
         start(RECORD_AND_EXPORT, serving_digest="d1")
 
@@ -189,7 +189,7 @@ class TestExporting:
             "serving_digest": "d1",
         }
 
-    def test_what_is_needed_to_serve_it_is_added(self, start: Start, master: FakeMaster, tmp_path: Path) -> None:
+    def test_what_is_needed_to_serve_it_is_added(self, start: Start, master: FakeTaskMaster, tmp_path: Path) -> None:
         serving = {"model_name": "dev-mnist", "handler": "image_classifier", "model_file": "model.py"}
         start(RECORD_AND_EXPORT, serving=serving, serving_files=("model.py",))
 
@@ -199,7 +199,7 @@ class TestExporting:
         assert json.loads(files["serving.json"]) == {**serving, "serialized_file": "model.pt"}
         assert files["model.py"] == b"class Net: ...\n"
 
-    def test_folders_and_extra_files_go_along(self, start: Start, master: FakeMaster, tmp_path: Path) -> None:
+    def test_folders_and_extra_files_go_along(self, start: Start, master: FakeTaskMaster, tmp_path: Path) -> None:
         body = (
             "Path('out/inner').mkdir(parents=True); Path('out/inner/a.bin').touch(); Path('names.json').touch()\n"
             "ModelExportUtil().upload_model('out', extra_files=['names.json'])\n"
@@ -211,7 +211,7 @@ class TestExporting:
         (checkpoint,) = master.checkpoints.values()
         assert checkpoint["metadata"]["lifecycle"]["exported"] == ["inner/a.bin", "names.json"]
 
-    def test_tensorflow_gets_a_numbered_folder(self, start: Start, master: FakeMaster) -> None:
+    def test_tensorflow_gets_a_numbered_folder(self, start: Start, master: FakeTaskMaster) -> None:
         body = "Path('out').mkdir(); Path('out/saved_model.pb').touch(); ModelExportUtil().upload_model('out')"
         start(body, framework="tensorflow")
 
@@ -227,7 +227,7 @@ class TestExporting:
         assert "upload_model: there is no 'model.pt'" in capsys.readouterr().err
 
     def test_only_the_first_worker_exports(
-        self, start: Start, master: FakeMaster, monkeypatch: pytest.MonkeyPatch
+        self, start: Start, master: FakeTaskMaster, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         home = start(RECORD_AND_EXPORT)
         for name, value in {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "2"}.items():

@@ -12,8 +12,8 @@ from resolute.domain.errors import InvalidInput, NotFound
 from resolute.imagery.shards.pack import pack
 from resolute.training.pytorch.data import DataLoader, Position, TrainingData
 from resolute.vision.data.dataset import CocoDetection, TrainingSamples, collate
-from resolute.vision.data.splits import Splits, open_splits
 from resolute.vision.settings import read_settings
+from resolute.vision.splits import Splits, open_splits
 
 Write = Callable[..., Path]
 IMAGES = 40

@@ -1,13 +1,17 @@
 """A registered dataset version says where its files are, and its class table goes into the model."""
 
+import threading
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from resolute.client import Client
+from resolute.client.task.fake import FakeTaskMaster
 from resolute.domain.errors import InvalidInput, NotFound
-from resolute.vision.data.registered import TrialSession, find_dataset
+from resolute.vision.data.registered import find_dataset
 from resolute.vision.detections import ClassName
 
 VERSION: dict[str, Any] = {
@@ -55,36 +59,41 @@ def test_a_version_without_labels_to_measure_on_is_refused() -> None:
         find_dataset("xview:3", client.session)
 
 
-def trial(requests: list[httpx.Request], status: int = 200) -> TrialSession:
-    def answer(request: httpx.Request) -> httpx.Response:
-        requests.append(request)
-        return httpx.Response(status, json={"dataset": VERSION} if status == 200 else {"message": "There is no xview."})
-
-    env = {"DET_MASTER": "http://127.0.0.1:1", "DET_SESSION_TOKEN": "secret", "DET_EXPERIMENT_ID": "12"}
-    return TrialSession(env, httpx.MockTransport(answer))
+@pytest.fixture
+def trial() -> Iterator[FakeTaskMaster]:
+    with FakeTaskMaster(answers={"/api/v1/datasets/xview/3": {"dataset": VERSION}}) as running:
+        yield running
 
 
-def test_a_trial_asks_with_its_own_token_and_links_its_experiment() -> None:
-    requests: list[httpx.Request] = []
+def test_a_trial_asks_with_its_own_token_and_links_its_experiment(trial: FakeTaskMaster, tmp_path: Path) -> None:
+    find_dataset("xview:3", env=trial.env(tmp_path))
 
-    find_dataset("xview:3", trial(requests))
-
-    assert [(request.method, request.url.path) for request in requests] == [
-        ("GET", "/api/v1/datasets/xview/3"),
-        ("POST", "/api/v1/experiments/12/datasets"),
+    assert trial.calls == [
+        ("GET", "/api/v1/datasets/xview/3", None),
+        ("POST", "/api/v1/experiments/3/datasets", {"dataset": "xview:3"}),
     ]
-    assert requests[0].headers["grpc-metadata-x-allocation-token"] == "Bearer secret"
-    assert requests[1].content == b'{"dataset":"xview:3"}'
 
 
-def test_looking_without_using_links_nothing() -> None:
-    requests: list[httpx.Request] = []
+def test_looking_without_using_links_nothing(trial: FakeTaskMaster, tmp_path: Path) -> None:
+    find_dataset("xview:3", is_used=False, env=trial.env(tmp_path))
 
-    find_dataset("xview:3", trial(requests), is_used=False)
-
-    assert [request.method for request in requests] == ["GET"]
+    assert trial.paths() == ["/api/v1/datasets/xview/3"]
 
 
-def test_what_the_master_says_reaches_the_user() -> None:
-    with pytest.raises(NotFound, match="There is no xview"):
-        find_dataset("xview:9", trial([], status=404))
+def test_a_master_that_is_away_is_waited_for(trial: FakeTaskMaster, tmp_path: Path) -> None:
+    trial.status = 503
+    back = threading.Timer(0.1, lambda: setattr(trial, "status", 200))
+    back.start()
+
+    found = find_dataset("xview:3", is_used=False, env=trial.env(tmp_path))
+
+    back.join()
+    assert found.reference == "xview:3"
+
+
+def test_what_the_master_says_reaches_the_user(trial: FakeTaskMaster, tmp_path: Path) -> None:
+    trial.answers.clear()
+    trial.refusals["/api/v1/datasets/xview/9"] = (404, "There is no xview:9.")
+
+    with pytest.raises(NotFound, match="There is no xview:9"):
+        find_dataset("xview:9", env=trial.env(tmp_path))

@@ -13,8 +13,8 @@ import torch
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.vision.data.dataset import CocoDetection, TrainingSamples, collate
 from resolute.vision.data.labels import MISSING
-from resolute.vision.data.splits import open_splits
 from resolute.vision.settings import read_settings
+from resolute.vision.splits import open_splits
 
 Write = Callable[..., Path]
 

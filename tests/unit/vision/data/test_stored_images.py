@@ -14,8 +14,8 @@ import torch
 
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.vision.data.dataset import CocoDetection
-from resolute.vision.data.splits import open_splits
 from resolute.vision.settings import read_settings
+from resolute.vision.splits import open_splits
 from resolute.vision.zoo.weights import read_state
 
 Write = Callable[..., Path]

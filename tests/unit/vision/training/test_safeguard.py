@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import nn
 
+from resolute.client.task.fake import FakeTaskMaster
 from resolute.pytorch import Batch, Trainer, init
-from resolute.training.fake import FakeMaster
 from resolute.vision.safeguard import Safeguard
 from resolute.vision.train import main
 from resolute.vision.trial import DetectionTrial
@@ -96,7 +96,7 @@ def test_a_training_that_diverges_is_told_to_the_master_and_leaves_without_an_er
 ) -> None:
     config = {"searcher": {"name": "single", "metric": "mAP", "max_length": {"batches": 5}}, "scheduling_unit": 1}
     hparams = '{"lr": 1e30, "bad_batches": 1, ' + ", ".join(f'"{k}": {_json(v)}' for k, v in SMALL.items()) + "}"
-    with FakeMaster() as master:
+    with FakeTaskMaster() as master:
         for name, value in master.env(tmp_path, config=config, DET_HPARAMS=hparams).items():
             monkeypatch.setenv(name, value)
 
@@ -111,7 +111,7 @@ def test_hyperparameters_that_cannot_be_built_are_told_to_the_master_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     hparams = '{"model": "ssd300_vgg16", "min_size": 64, "backend": "fake", "global_batch_size": 2}'
-    with FakeMaster() as master:
+    with FakeTaskMaster() as master:
         for name, value in master.env(tmp_path, DET_HPARAMS=hparams).items():
             monkeypatch.setenv(name, value)
 
@@ -128,7 +128,7 @@ def test_data_that_no_trial_can_have_fails_a_search_that_would_replace_each(
 ) -> None:
     hparams = '{"backend": "local", "global_batch_size": 2}'
     config = {"searcher": {"name": searcher, "metric": "mAP", "max_length": {"batches": 5}}}
-    with FakeMaster() as master:
+    with FakeTaskMaster() as master:
         for name, value in master.env(tmp_path, config=config, DET_HPARAMS=hparams).items():
             monkeypatch.setenv(name, value)
 

@@ -4,10 +4,11 @@ A change here needs a new revision under `migrations/versions`; a test compares 
 """
 
 from resolute.store.db.tables.base import metadata
+from resolute.store.db.tables.changes import changes, followers, held_things
 from resolute.store.db.tables.checkpoints import checkpoints
 from resolute.store.db.tables.deployments import deployments, revisions
 from resolute.store.db.tables.experiments import contexts, experiments, searcher_patches, searcher_snapshots, trials
-from resolute.store.db.tables.jobs import allocations, tasks
+from resolute.store.db.tables.jobs import allocations, jobs, tasks
 from resolute.store.db.tables.metrics import metric_chunks, metric_heads, metric_outlines, metric_summaries
 from resolute.store.db.tables.people import sessions, user_settings, users
 from resolute.store.db.tables.registry import dataset_experiments, datasets, model_versions, models
@@ -16,14 +17,18 @@ from resolute.store.db.tables.workspaces import projects, settings, templates, w
 
 __all__ = [
     "allocations",
+    "changes",
     "checkpoints",
     "contexts",
     "dataset_experiments",
     "datasets",
     "deployments",
     "experiments",
+    "followers",
     "group_members",
     "groups",
+    "held_things",
+    "jobs",
     "metadata",
     "metric_chunks",
     "metric_heads",

@@ -50,11 +50,6 @@ experiments = Table(
     Column("unmanaged", Boolean, nullable=False),
     Column("external_id", Text, index=True),
     Column("progress", Float, nullable=False),
-    Column("resource_pool", Text, nullable=False),
-    Column("priority", Integer, nullable=False),
-    Column("weight", Float, nullable=False),
-    Column("max_slots", Integer),
-    Column("queue_position", Float, nullable=False),
     Column("warnings", Elements, nullable=False),
     # Taken out of `config`, so that "best first" can be sorted in the database.
     Column("searcher_metric", Text, nullable=False),

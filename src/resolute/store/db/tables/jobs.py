@@ -3,6 +3,7 @@
 from sqlalchemy import (
     Boolean,
     Column,
+    Float,
     Integer,
     String,
     Table,
@@ -10,9 +11,27 @@ from sqlalchemy import (
 )
 
 from resolute.domain.allocation import AllocationState
+from resolute.domain.job import JobKind
 from resolute.domain.task import TaskType
 from resolute.store.db.columns import Choice, Document, Elements, Moment, Shares
 from resolute.store.db.tables.base import metadata
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("kind", Choice(JobKind), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("entity_id", Text, nullable=False),
+    Column("user_id", Integer, nullable=False),
+    Column("workspace_id", Integer, nullable=False),
+    Column("submitted_at", Moment, nullable=False),
+    Column("queue_position", Float, nullable=False),
+    Column("resource_pool", Text, nullable=False),
+    Column("priority", Integer, nullable=False),
+    Column("weight", Float, nullable=False),
+    Column("max_slots", Integer),
+)
 
 tasks = Table(
     "tasks",
@@ -26,6 +45,7 @@ tasks = Table(
     Column("workspace_id", Integer, nullable=False),
     Column("config", Document),
     Column("context_id", String(64)),
+    Column("draining_since", Moment),
 )
 
 allocations = Table(
@@ -43,6 +63,7 @@ allocations = Table(
     Column("run_id", Integer, nullable=False),
     Column("is_preemptible", Boolean, nullable=False),
     Column("single_node", Boolean, nullable=False),
+    Column("excluded_nodes", Elements, nullable=False),
     Column("shares", Shares, nullable=False),
     Column("handle", Text),
     Column("is_ready", Boolean, nullable=False),

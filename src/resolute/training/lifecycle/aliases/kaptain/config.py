@@ -1,6 +1,6 @@
 """Where files are and models go."""
 
-from resolute.lifecycle import (
+from resolute.client.lifecycle.config import (
     Config,
     DefaultMinioConfigurationProvider,
     DockerConfigurationProvider,

@@ -1,6 +1,6 @@
 """What can go wrong."""
 
-from resolute.lifecycle import (
+from resolute.client.lifecycle.faults import (
     ImageBuildException,
     InvalidModelProperty,
     ModelAlreadyExistsException,

@@ -1,5 +1,5 @@
 """Ways to search."""
 
-from resolute.lifecycle import Algorithm
+from resolute.client.lifecycle.algorithm import Algorithm
 
 __all__ = ["Algorithm"]

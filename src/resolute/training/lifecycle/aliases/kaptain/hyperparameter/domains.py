@@ -1,5 +1,5 @@
 """Ranges and sets of values."""
 
-from resolute.lifecycle import Categorical, Discrete, Domain, Double, Integer
+from resolute.client.lifecycle.domain import Categorical, Discrete, Domain, Double, Integer
 
 __all__ = ["Categorical", "Discrete", "Domain", "Double", "Integer"]

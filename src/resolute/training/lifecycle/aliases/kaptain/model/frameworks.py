@@ -1,5 +1,5 @@
 """What a model is written in."""
 
-from resolute.lifecycle import ModelFramework
+from resolute.client.lifecycle.framework import ModelFramework
 
 __all__ = ["ModelFramework"]

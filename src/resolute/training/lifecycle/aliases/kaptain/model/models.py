@@ -1,5 +1,5 @@
 """The model."""
 
-from resolute.lifecycle import Model
+from resolute.client.lifecycle.model import Model
 
 __all__ = ["Model"]

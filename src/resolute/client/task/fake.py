@@ -1,9 +1,10 @@
-"""A master in a thread, for tests of training code: answers the trial's part of the REST API and remembers every call.
+"""A master in a thread, for tests of what runs in a task. It answers a trial's part of the API and keeps every call.
 
 It keeps no database and checks no token's rights; it can be told to be away, to ask for a stop, or to refuse a run.
 """
 
 import json
+import ssl
 import threading
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ TOKEN = "fake-token"
 
 
 @dataclass
-class FakeMaster(AbstractContextManager["FakeMaster"]):
+class FakeTaskMaster(AbstractContextManager["FakeTaskMaster"]):
     """Use as a context manager; `env(...)` is what a trial's process would get."""
 
     calls: list[tuple[str, str, Any]] = field(default_factory=list)
@@ -24,14 +25,26 @@ class FakeMaster(AbstractContextManager["FakeMaster"]):
     checkpoints: dict[str, dict[str, Any]] = field(default_factory=dict)
     status: int = 200
     """Anything else is answered to every call: 503 plays an outage, 409 a run that was replaced."""
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What is answered to a path without its query, before anything else."""
+    refusals: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """Status and sentence with which calls to a path are refused."""
+    tls: ssl.SSLContext | None = None
+    """Speaks HTTPS with this certificate."""
 
     def __post_init__(self) -> None:
+        self.connections = 0
         self._stop = threading.Event()
+        self._polled = threading.Event()
         self._server = _QuietServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
+        if self.tls is not None:
+            self._server.socket = self.tls.wrap_socket(
+                self._server.socket, server_side=True, do_handshake_on_connect=False
+            )
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
-    def __enter__(self) -> "FakeMaster":
+    def __enter__(self) -> "FakeTaskMaster":
         self._thread.start()
         return self
 
@@ -43,7 +56,8 @@ class FakeMaster(AbstractContextManager["FakeMaster"]):
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
+        scheme = "https" if self.tls is not None else "http"
+        return f"{scheme}://127.0.0.1:{self._server.server_port}"
 
     def env(self, storage: Path, *, config: dict[str, Any] | None = None, **overrides: str) -> dict[str, str]:
         defaults = {
@@ -70,6 +84,10 @@ class FakeMaster(AbstractContextManager["FakeMaster"]):
     def ask_to_stop(self) -> None:
         self._stop.set()
 
+    def wait_for_a_poll(self) -> None:
+        """Until somebody waits to be asked to stop."""
+        assert self._polled.wait(10.0), "nobody asked"
+
     def reports(self, group: str | None = None) -> list[dict[str, Any]]:
         batches = [body["reports"] for _, path, body in self.calls if path.endswith("/metrics/batch")]
         return [report for batch in batches for report in batch if group in (None, report["group"])]
@@ -80,12 +98,18 @@ class FakeMaster(AbstractContextManager["FakeMaster"]):
     def answer(self, method: str, target: str, body: Any) -> tuple[int, dict[str, Any]]:
         parts = urlsplit(target)
         if self.status != 200:
-            reason = "Aborted" if self.status == 409 else "Unavailable"
-            return self.status, {"error": {"code": 14, "reason": reason, "error": "the fake master refuses"}}
+            code, reason = (10, "Aborted") if self.status == 409 else (14, "Unavailable")
+            return self.status, {"error": {"code": code, "reason": reason, "error": "the fake master refuses"}}
         if parts.path.endswith("/signals/preemption"):
+            self._polled.set()
             timeout_s = float(parse_qs(parts.query).get("timeout_seconds", ["0"])[0])
             return 200, {"preempt": self._stop.wait(timeout_s)}
         self.calls.append((method, parts.path, body))
+        if parts.path in self.refusals:
+            status, sentence = self.refusals[parts.path]
+            return status, {"error": {"code": 0, "reason": "", "error": sentence}}
+        if parts.path in self.answers:
+            return 200, self.answers[parts.path]
         if parts.path == "/api/v1/checkpoints" and method == "POST":
             self.checkpoints[body["uuid"]] = body
         elif parts.path.startswith("/api/v1/checkpoints/"):
@@ -107,9 +131,13 @@ class _QuietServer(ThreadingHTTPServer):
         pass  # Clients that hang up are part of what is played here.
 
 
-def _handler(master: FakeMaster) -> type[BaseHTTPRequestHandler]:
+def _handler(master: FakeTaskMaster) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+
+        def setup(self) -> None:
+            super().setup()
+            master.connections += 1
 
         def _serve(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
