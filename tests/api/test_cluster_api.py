@@ -74,9 +74,10 @@ def test_pools_count_slots_and_jobs(api: Any) -> None:
     assert pool["stats"] == {"queuedCount": 0, "scheduledCount": 1}
 
 
-def test_pools_cannot_be_bound(api: Any) -> None:
+def test_pools_cannot_be_bound(api: Any, admin: Any) -> None:
     assert api.get("/api/v1/resource-pools/default/workspace-bindings")["workspaceIds"] == []
-    api.post("/api/v1/resource-pools/default/workspace-bindings", {}, expect=501)
+    admin.post("/api/v1/resource-pools/default/workspace-bindings", {}, expect=501)
+    api.post("/api/v1/resource-pools/default/workspace-bindings", {}, expect=403)
 
 
 def test_the_queue_is_reordered(api: Any) -> None:

@@ -11,6 +11,7 @@ from resolute.domain.change import PLATFORM, Actor
 from resolute.domain.change_retention import ChangeRetention
 from resolute.domain.errors import NotSupported
 from resolute.domain.placement import Scheduler
+from resolute.domain.rights import RightsMode
 from resolute.engine.bus import Bus
 from resolute.engine.deployments.traffic import TrafficLog
 from resolute.engine.ports.blobs import BlobStores
@@ -30,6 +31,8 @@ class MasterConfig:
     """Where trials reach the master."""
     is_local: bool = True
     """Whether the master listens on loopback alone. Only then does an empty password let anybody in."""
+    rights: RightsMode = RightsMode.BASIC
+    """How it is decided who may do what."""
     cluster_id: str = ""
     cluster_name: str = "resolute"
     checkpoint_storage: dict[str, Any] = field(default_factory=dict)

@@ -1,10 +1,11 @@
 """The application: every route behind one gate and one authentication, around one platform. Starts nothing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from fastapi import Depends, FastAPI
 
+from resolute.domain.needs import Door, Need
 from resolute.engine.platform import Platform
 from resolute.server import events
 from resolute.server.auth import Tokens, authenticate
@@ -107,6 +108,20 @@ def create_app(
     add_error_handlers(app)
     for router in _ROUTERS:
         router.add_to(app)
-    app.add_middleware(Gate, hosts=tuple(allowed_hosts), max_body_bytes=max_body_bytes)
+    hosts = tuple(allowed_hosts)
+    app.add_middleware(Gate, hosts=hosts, open_routes=open_routes(), max_body_bytes=max_body_bytes)
     app.add_middleware(BrowserRules)
     return app
+
+
+def declared_routes() -> Iterator[tuple[str, str, Need]]:
+    """Method, path and need of everything that is served."""
+    for router in _ROUTERS:
+        for route in router.declared:
+            for method in route.methods:
+                yield method, route.path, route.needs
+
+
+def open_routes() -> frozenset[tuple[str, str]]:
+    """Method and path of what anybody may call without a token."""
+    return frozenset((method, path) for method, path, needs in declared_routes() if needs.door is Door.OPEN)

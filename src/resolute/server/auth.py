@@ -1,11 +1,13 @@
-"""Who is calling, and what a running task may touch. Deny by default.
+"""Who is calling, and whether he may. Deny by default.
 
-`authenticate` is a dependency of the whole app: a route is open only when it is in `PUBLIC`. A task's own token reaches
-its own trial, allocation and task, its experiment for reading, and the few routes in `TASK_ROUTES`.
+`authenticate` is a dependency of the whole app and reads what the route declares (`domain.needs`). What is decided by
+the path is decided here; a route that decides about its body asks `Principal.check`, and one that lists asks
+`Principal.workspaces`. A task's own token reaches its own things, with the rights of its owner beyond them.
 """
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import Depends
@@ -14,58 +16,33 @@ from starlette.requests import HTTPConnection
 
 from resolute.domain.allocation import Allocation
 from resolute.domain.errors import Forbidden, Unauthenticated
+from resolute.domain.needs import Door, Need, Tasks
+from resolute.domain.rights import OF_CLUSTER, Permission, Rights
 from resolute.domain.user import User
-from resolute.engine.access import accounts
+from resolute.engine.access import accounts, rights
+from resolute.engine.access.subjects import SUBJECTS, Beside
 from resolute.engine.jobs.fencing import hash_token
 from resolute.engine.platform import Platform
+from resolute.engine.ports.database import Transaction
 
-Route = tuple[str, str]
-
-PUBLIC: frozenset[Route] = frozenset(
-    {
-        ("GET", "/"),
-        ("GET", "/det"),
-        ("GET", "/det/{path:path}"),
-        ("GET", "/assets/{path:path}"),
-        ("GET", "/favicon.ico"),
-        ("GET", "/info"),
-        ("GET", "/health"),
-        ("GET", "/api/v1/master"),
-        ("GET", "/api/v1/master/telemetry"),
-        ("POST", "/api/v1/auth/login"),
-    }
-)
-TASK_ROUTES: frozenset[Route] = frozenset(
-    {
-        ("GET", "/api/v1/me"),
-        ("GET", "/api/v1/auth/user"),
-        ("GET", "/api/v1/checkpoints/{checkpoint_uuid}"),
-        ("GET", "/checkpoints/{checkpoint_uuid}"),
-        ("POST", "/api/v1/checkpoints"),
-        ("PATCH", "/api/v1/checkpoints"),
-        ("POST", "/api/v1/runs/start"),
-        ("POST", "/api/v1/task/logs"),
-        ("POST", "/task-logs"),
-        ("POST", "/api/v1/webhooks/custom"),
-        ("POST", "/api/v1/trials/profiler/metrics"),
-        ("GET", "/api/v1/models"),
-        ("GET", "/api/v1/datasets/{name}/{version}"),
-        ("GET", "/api/v1/datasets/{name}/{version}/files"),
-        ("POST", "/api/v1/experiments/{experiment_id}/datasets"),
-    }
-)
-SELF_CHECKED: frozenset[str] = frozenset({"/serving/{name}/{path:path}"})
-"""Paths whose route decides who may call: a deployment may be public, or take a key of its own."""
 _CACHE_S = 2.0
+_OWN = ("trial_id", "run_id", "task_id", "allocation_id", "experiment_id")
+"""Parameters that can name something of a task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
     user: User
     token: str
+    rights: Rights
     allocation: Allocation | None = None
     """Set when a running task calls with its own token."""
     experiment_id: int | None = None
+
+    @property
+    def acting(self) -> User:
+        """The user, an administrator if his rights make him one."""
+        return replace(self.user, is_admin=self.rights.has(Permission.ADMINISTRATE_USER))
 
     def owns(self, name: str, value: Any) -> bool:
         """Whether a path parameter names something of this task."""
@@ -84,32 +61,62 @@ class Principal:
         if self.allocation is not None and not self.owns(name, value):
             raise Forbidden(f"The token of task {self.allocation.task_id} may not touch {name} {value}.")
 
+    def check(
+        self, tx: Transaction, permission: Permission, parameter: str, value: Any, beside: Beside | None = None
+    ) -> None:
+        """Whether the caller may do it to what a body names. A task does to its own things what its owner might.
+
+        Raises NotFound for what is not there or may not be seen, Forbidden for what may not be done.
+        """
+        if self.allocation is not None and parameter in _OWN and self.owns(parameter, value):
+            return
+        rights.require(tx, self.rights, permission, parameter, value, beside)
+
+    def workspaces(self, permission: Permission) -> frozenset[int] | None:
+        """Those whose things may be listed; None: all."""
+        return self.rights.workspaces(permission)
+
+    def lists(self, permission: Permission, workspace_id: int) -> bool:
+        return self.rights.holds(permission, workspace_id)
+
 
 class Tokens:
-    """Token to principal, remembered for two seconds so that a busy trial costs no database read per report."""
+    """Token to principal, remembered for two seconds so that a busy trial costs no database read per report.
+
+    Forgotten at once when rights change.
+    """
 
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
         self._known: dict[tuple[str, bool], tuple[float, Principal]] = {}
+        self._generation = 0
+        for topic in (rights.RIGHTS_CHANGED, "users"):
+            platform.bus.subscribe(topic, self.forget)
 
     async def principal(self, token: str, *, is_task: bool) -> Principal:
         key = (hash_token(token), is_task)
         known = self._known.get(key)
         if known is not None and known[0] > time.monotonic():
             return known[1]
+        generation = self._generation
         find = self._of_task if is_task else self._of_user
         principal = await run_in_threadpool(find, token)
         if len(self._known) > 10_000:
             self._known.clear()
-        self._known[key] = (time.monotonic() + _CACHE_S, principal)
+        # What was read before a change is good for this request alone.
+        if generation == self._generation:
+            self._known[key] = (time.monotonic() + _CACHE_S, principal)
         return principal
 
     def forget(self) -> None:
-        """After a logout, a revoked token or a changed user."""
+        """After a logout, a revoked token, a changed user or changed rights."""
+        self._generation += 1
         self._known.clear()
 
     def _of_user(self, token: str) -> Principal:
-        return Principal(user=accounts.authenticate(self._platform, token), token=token)
+        user = accounts.authenticate(self._platform, token)
+        with self._platform.store.read() as tx:
+            return Principal(user=user, token=token, rights=self._rights(tx, user))
 
     def _of_task(self, token: str) -> Principal:
         with self._platform.store.read() as tx:
@@ -123,18 +130,30 @@ class Tokens:
             else:
                 user_id = tx.tasks.get(allocation.task_id).user_id or 0
             user = tx.users.get(user_id)
-        return Principal(user=user, token=token, allocation=allocation, experiment_id=experiment_id)
+            held = self._rights(tx, user)
+        return Principal(user=user, token=token, rights=held, allocation=allocation, experiment_id=experiment_id)
+
+    def _rights(self, tx: Transaction, user: User) -> Rights:
+        return rights.rights_of(tx, user, self._platform.config.rights)
 
 
 async def authenticate(connection: HTTPConnection) -> Principal | None:
-    """The caller; None only on public routes."""
-    method = connection.scope.get("method", "GET")
-    route = (method, connection.scope["route"].path)
-    if route in PUBLIC or route[1] in SELF_CHECKED:
+    """The caller; None only on routes that are open, or check him themselves."""
+    needs: Need = connection.scope["route"].needs
+    if needs.door in (Door.OPEN, Door.CHECKED_INSIDE):
         return None
     principal = await find_principal(connection)
     if principal.allocation is not None:
-        _check_task(principal, route, connection.path_params)
+        if _is_of_own_task(principal, needs, connection):
+            return principal
+    elif needs.door is Door.TASK:
+        raise Forbidden(
+            f"Only a running task may call {_called(connection)}, with its own token (DET_SESSION_TOKEN): no user's "
+            "token will do."
+        )
+    check = _check_of(principal, needs, connection)
+    if check is not None:
+        await run_in_threadpool(check)
     return principal
 
 
@@ -154,15 +173,41 @@ async def find_principal(connection: HTTPConnection) -> Principal:
     return await tokens.principal(token, is_task=False)
 
 
-def _check_task(principal: Principal, route: Route, params: dict[str, Any]) -> None:
-    method, path = route
-    owned = [name for name in params if name in ("trial_id", "run_id", "task_id", "allocation_id", "experiment_id")]
+def _is_of_own_task(principal: Principal, needs: Need, connection: HTTPConnection) -> bool:
+    """Whether the path names things of this task alone. Raises Forbidden for what a task may not call."""
+    owned = [name for name in connection.path_params if name in _OWN]
     for name in owned:
-        principal.require(name, params[name])
-    if owned and (method == "GET" or owned != ["experiment_id"]):
-        return
-    if route not in TASK_ROUTES:
-        raise Forbidden(f"A task's token may not call {method} {path}. Use a user's token for it.")
+        principal.require(name, connection.path_params[name])
+    if needs.tasks is Tasks.NONE or (needs.tasks is Tasks.OWN and not owned):
+        raise Forbidden(f"A task's token may not call {_called(connection)}. Use a user's token for it.")
+    return needs.tasks is Tasks.OWN or bool(owned)
+
+
+def _check_of(principal: Principal, needs: Need, connection: HTTPConnection) -> Callable[[], None] | None:
+    """What is left to ask the store; None: the answer is known without it."""
+    permission = needs.permission
+    if permission is None:
+        return None
+    if permission in OF_CLUSTER:
+        principal.rights.require_everywhere(permission)
+        return None
+    if not needs.is_about_path or principal.rights.has(permission):
+        return None
+    platform: Platform = connection.app.state.platform
+    # Of the query, nothing else says which thing is meant.
+    beside = {"namespace": connection.query_params.get("namespace"), **connection.path_params}
+
+    def check() -> None:
+        with platform.store.read() as tx:
+            for name, value in connection.path_params.items():
+                if name in SUBJECTS:
+                    rights.require(tx, principal.rights, permission, name, value, beside)
+
+    return check
+
+
+def _called(connection: HTTPConnection) -> str:
+    return f"{connection.scope.get('method', 'GET')} {connection.scope['route'].path}"
 
 
 def _bearer(header: str | None) -> str:

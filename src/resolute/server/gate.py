@@ -10,7 +10,7 @@ on both.
 import ipaddress
 import re
 import socket
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -18,7 +18,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from resolute.domain.errors import Forbidden, ResoluteError, TooLarge
-from resolute.server.auth import PUBLIC, find_principal
+from resolute.server.auth import find_principal
 from resolute.server.body_limits import MAX_BODY_BYTES, bytes_for, values_for, values_in
 from resolute.server.errors import answer
 
@@ -37,8 +37,17 @@ _SAFETY_HEADERS = {
 class Gate:
     """ASGI middleware around the whole app."""
 
-    def __init__(self, app: ASGIApp, *, hosts: Iterable[str] = (), max_body_bytes: int = MAX_BODY_BYTES) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: Iterable[str] = (),
+        open_routes: Container[tuple[str, str]] = (),
+        max_body_bytes: int = MAX_BODY_BYTES,
+    ) -> None:
+        """`open_routes`: method and path of those that take a body from anybody."""
         self._app = app
+        self._open_routes = open_routes
         self._max_body_bytes = max_body_bytes
         self._hosts = frozenset(host.lower() for host in (*known_hosts(), *hosts))
 
@@ -53,7 +62,7 @@ class Gate:
         limit = min(self._max_body_bytes, bytes_for(scope["path"])) if has_body else None
         refusal = self._refusal(Headers(scope=scope), limit)
         if refusal is None and has_body:
-            refusal = await _stranger(scope)
+            refusal = await self._stranger(scope)
         if refusal is not None:
             await answer(refusal)(scope, receive, send)
             return
@@ -80,6 +89,16 @@ class Gate:
             return _too_large(limit)
         return None
 
+    async def _stranger(self, scope: Scope) -> ResoluteError | None:
+        """Why the sender of a body may not even send it. What somebody with a token may do, the route's need says."""
+        if (scope["method"], scope["path"]) in self._open_routes:
+            return None
+        try:
+            await find_principal(HTTPConnection(scope))
+        except ResoluteError as error:
+            return error
+        return None
+
     def is_known(self, host_header: str) -> bool:
         name = _without_port(host_header).lower()
         return name in self._hosts or _is_address(name)
@@ -89,17 +108,6 @@ def known_hosts() -> tuple[str, ...]:
     """Names under which this machine may be called. Addresses are always fine: they cannot be rebound."""
     name = socket.gethostname()
     return ("localhost", name, name.partition(".")[0])
-
-
-async def _stranger(scope: Scope) -> ResoluteError | None:
-    """Why the sender of a body may not even send it. What somebody with a token may do, the route's own check says."""
-    if (scope["method"], scope["path"]) in PUBLIC:
-        return None
-    try:
-        await find_principal(HTTPConnection(scope))
-    except ResoluteError as error:
-        return error
-    return None
 
 
 def _with_safety_headers(send: Send) -> Send:

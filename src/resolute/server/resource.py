@@ -1,5 +1,8 @@
 """Routes as they are declared, and as they are served: nothing is analysed before its first request.
 
+A route says what it needs of its caller (`needs=`); one that does not, or whose path does not say what its right is
+about, does not import.
+
 FastAPI looks through a handler's signature and builds its validators when a route is added. Over all our routes that
 takes longer than everything else at the start, and most routes are never called in the life of a master.
 """
@@ -17,9 +20,14 @@ from pydantic.warnings import UnsupportedFieldAttributeWarning
 from starlette.routing import Match, compile_path
 from starlette.types import Scope
 
+from resolute.domain.needs import Need
+from resolute.engine.access.subjects import SUBJECTS
+
 _COMPLETING = threading.RLock()
 _PATTERN = frozenset({"path_regex", "path_format", "param_convertors"})
 Handler = TypeVar("Handler", bound=Callable[..., Any])
+QUALIFIERS = frozenset({"version", "model_version_num", "resources_id", "external_trial_id", "label"})
+"""Parameters of a path that say which part of the thing beside them is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +35,7 @@ class Declared:
     path: str
     handler: Callable[..., Any]
     methods: Sequence[str]
+    needs: Need
     options: dict[str, Any]
 
 
@@ -41,27 +50,34 @@ class Resource:
         self._options = {"tags": list(tags), **options}
         self._declared: list[Declared] = []
 
-    def route(self, path: str, methods: Sequence[str], **options: Any) -> Callable[[Handler], Handler]:
+    @property
+    def declared(self) -> Sequence[Declared]:
+        return tuple(self._declared)
+
+    def route(self, path: str, methods: Sequence[str], *, needs: Need, **options: Any) -> Callable[[Handler], Handler]:
+        whole = self._prefix + path
+        _check_needs(whole, needs)
+
         def declare(handler: Handler) -> Handler:
-            self._declared.append(Declared(self._prefix + path, handler, methods, {**self._options, **options}))
+            self._declared.append(Declared(whole, handler, methods, needs, {**self._options, **options}))
             return handler
 
         return declare
 
-    def get(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
-        return self.route(path, ("GET",), **options)
+    def get(self, path: str, *, needs: Need, **options: Any) -> Callable[[Handler], Handler]:
+        return self.route(path, ("GET",), needs=needs, **options)
 
-    def post(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
-        return self.route(path, ("POST",), **options)
+    def post(self, path: str, *, needs: Need, **options: Any) -> Callable[[Handler], Handler]:
+        return self.route(path, ("POST",), needs=needs, **options)
 
-    def put(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
-        return self.route(path, ("PUT",), **options)
+    def put(self, path: str, *, needs: Need, **options: Any) -> Callable[[Handler], Handler]:
+        return self.route(path, ("PUT",), needs=needs, **options)
 
-    def patch(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
-        return self.route(path, ("PATCH",), **options)
+    def patch(self, path: str, *, needs: Need, **options: Any) -> Callable[[Handler], Handler]:
+        return self.route(path, ("PATCH",), needs=needs, **options)
 
-    def delete(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
-        return self.route(path, ("DELETE",), **options)
+    def delete(self, path: str, *, needs: Need, **options: Any) -> Callable[[Handler], Handler]:
+        return self.route(path, ("DELETE",), needs=needs, **options)
 
     def add_to(self, app: FastAPI) -> None:
         """The app's own dependencies apply to every route."""
@@ -69,10 +85,35 @@ class Resource:
             app.router.add_api_route(
                 each.path, each.handler, methods=list(each.methods), route_class_override=LazyRoute, **each.options
             )
+            route = app.router.routes[-1]
+            assert isinstance(route, LazyRoute)
+            route.needs = each.needs
+
+
+def parameters_of(path: str) -> list[str]:
+    return re.findall(r"{(\w+)", path)
+
+
+def _check_needs(path: str, needs: Need) -> None:
+    """A right that is decided by the path is about something that the path names, under a name that is known."""
+    assert isinstance(needs, Need), f"{path}: needs={needs!r} is none of domain.needs. Say what the route needs."
+    if not needs.is_about_path:
+        return
+    unknown = [name for name in parameters_of(path) if name not in SUBJECTS and name not in QUALIFIERS]
+    assert not unknown, (
+        f"{path}: nobody knows which workspace {{{unknown[0]}}} is in. Add it to engine.access.subjects, or use one of "
+        f"{', '.join(SUBJECTS)}."
+    )
+    assert any(name in SUBJECTS for name in parameters_of(path)), (
+        f"{path}: {needs.permission} is about a workspace, and the path names nothing in one. Declare the need as "
+        "`.listed` or `.in_body`, and ask in the route."
+    )
 
 
 class LazyRoute(APIRoute):
     """Knows how its path begins; its pattern, and then all the rest, are made when somebody asks."""
+
+    needs: Need
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         self.path = path

@@ -10,7 +10,6 @@ import pytest
 
 from resolute.domain.dataset import DatasetClass, DatasetFile, DatasetVersion
 from resolute.domain.errors import (
-    Forbidden,
     IllegalTransition,
     InvalidConfig,
     InvalidInput,
@@ -18,7 +17,6 @@ from resolute.domain.errors import (
     NotSupported,
     ResoluteError,
 )
-from resolute.domain.user import User
 from resolute.engine.registry import datasets
 from resolute.engine.registry.datasets import NewDataset
 from resolute.spec import manifest
@@ -220,7 +218,7 @@ def test_one_that_nobody_used_goes_and_its_number_with_it(world: Any, register: 
     register("a")
     register("b")
 
-    datasets.delete_dataset(world.platform, "xview", "latest", by=world.user)
+    datasets.delete_dataset(world.platform, "xview", "latest")
 
     assert register("b").version == 3
 
@@ -232,16 +230,7 @@ def test_many_users_of_one_are_counted_not_listed(world: Any, register: Callable
             tx.datasets.link(experiment_id, dataset.id)
 
     with pytest.raises(IllegalTransition, match=r"experiment 14, .* and 4 more"):
-        datasets.delete_dataset(world.platform, "xview", "1", by=world.user)
-
-
-def test_a_stranger_deletes_nothing(world: Any, register: Callable[..., DatasetVersion]) -> None:
-    register()
-    with world.platform.store.write() as tx:
-        stranger = tx.users.add(User(id=0, username="eve", modified_at=world.clock()))
-
-    with pytest.raises(Forbidden, match="xview:1 belongs to somebody else"):
-        datasets.delete_dataset(world.platform, "xview", "1", by=stranger, force=True)
+        datasets.delete_dataset(world.platform, "xview", "1")
 
 
 # ------------------------------------------------------------------------------------------------------------ files

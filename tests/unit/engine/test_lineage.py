@@ -158,14 +158,14 @@ def test_an_unknown_deployment_is_not_found(world: Any, chain: dict[str, Any], t
 
 def test_what_is_served_can_be_deleted_only_when_it_is_no_more(world: Any, chain: dict[str, Any]) -> None:
     with pytest.raises(IllegalTransition, match=r"Version 1 of model 'ships' is served by: shop"):
-        registry.delete_version(world.platform, "ships", 1, by=world.user)
+        registry.delete_version(world.platform, "ships", 1)
     with pytest.raises(IllegalTransition, match="is served by: shop"):
-        registry.delete_model(world.platform, "ships", by=world.user)
+        registry.delete_model(world.platform, "ships")
     with world.platform.store.write() as tx:
         for revision in tx.deployments.of_model_version(chain["version"].id):
             tx.deployments.save_revision(replace(revision, state=RevisionState.RETIRED))
 
-    registry.delete_model(world.platform, "ships", by=world.user)
+    registry.delete_model(world.platform, "ships")
 
     with pytest.raises(IllegalTransition, match="is served by a deployment"):
         delete_checkpoints(world.platform, [chain["uuid"]])

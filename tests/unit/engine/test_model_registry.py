@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
-from resolute.domain.errors import AlreadyExists, Forbidden, IllegalTransition, InvalidInput, NotFound
+from resolute.domain.errors import AlreadyExists, IllegalTransition, InvalidInput, NotFound
 from resolute.domain.model import ModelVersion, Stage
-from resolute.domain.user import User
 from resolute.engine.access.accounts import ensure_default_users
 from resolute.engine.access.workspaces import add_workspace, archive_workspace, ensure_default_workspace
 from resolute.engine.experiments.collection import collect, delete_checkpoints
@@ -87,7 +86,7 @@ def test_a_refused_change_leaves_everything_as_it_was(world: Any) -> None:
 
 def test_a_model_cannot_go_into_an_archived_workspace(world: Any) -> None:
     lab = add_workspace(world.platform, user=world.user, name="lab")
-    archive_workspace(world.platform, lab.id, by=world.user, archived=True)
+    archive_workspace(world.platform, lab.id, archived=True)
 
     with pytest.raises(IllegalTransition, match="'lab' is archived"):
         registry.create_model(world.platform, user=world.user, name="ships", place=Place(workspace_id=lab.id))
@@ -108,7 +107,7 @@ def test_registering_and_changing_a_version_touches_its_model(world: Any, ships:
     for change in (
         ships,
         lambda: registry.change_version(world.platform, "ships", 1, {"notes": "n"}),
-        lambda: registry.delete_version(world.platform, "ships", 1, by=world.user),
+        lambda: registry.delete_version(world.platform, "ships", 1),
     ):
         world.clock.forward(1)
         change()
@@ -167,19 +166,6 @@ def test_models_do_not_retire_one_anothers_versions(world: Any, trial: Any, ship
     assert stages(world) == {1: Stage.PRODUCTION}
 
 
-def test_a_stranger_deletes_nothing(world: Any, ships: Callable[..., ModelVersion]) -> None:
-    ships()
-    with world.platform.store.write() as tx:
-        stranger = tx.users.add(User(id=0, username="eve", modified_at=world.clock()))
-
-    with pytest.raises(Forbidden, match="'ships' belongs to somebody else"):
-        registry.delete_version(world.platform, "ships", 1, by=stranger)
-    with pytest.raises(Forbidden, match="'ships' belongs to somebody else"):
-        registry.delete_model(world.platform, "ships", by=stranger)
-
-    assert stages(world) == {1: Stage.NONE}
-
-
 def test_deleting_is_refused_as_a_whole_when_one_is_registered(
     world: Any, trial: Any, ships: Callable[..., ModelVersion]
 ) -> None:
@@ -201,7 +187,7 @@ def test_what_a_version_let_go_is_collected(world: Any, trial: Any, ships: Calla
     world.finish(trial)
 
     kept = _state(world, held)
-    registry.delete_version(world.platform, "ships", 1, by=world.user)
+    registry.delete_version(world.platform, "ships", 1)
     collect(world.platform, trial.experiment_id)
 
     assert kept is CheckpointState.COMPLETED
@@ -332,14 +318,14 @@ class RegistryMachine(RuleBasedStateMachine):
 
     @rule(name=NAMES, number=NUMBERS)
     def delete_version(self, name: str, number: int) -> None:
-        self.attempt(lambda: registry.delete_version(self.platform, name, number, by=self.user))
+        self.attempt(lambda: registry.delete_version(self.platform, name, number))
 
         self.known.get(name, {}).pop(number, None)
         self.held.pop((name, number), None)
 
     @rule(name=NAMES)
     def delete_model(self, name: str) -> None:
-        self.attempt(lambda: registry.delete_model(self.platform, name, by=self.user))
+        self.attempt(lambda: registry.delete_model(self.platform, name))
 
         for number in self.known.pop(name, {}):
             self.held.pop((name, number))

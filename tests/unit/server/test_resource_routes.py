@@ -10,6 +10,7 @@ from fastapi import Depends, FastAPI, Query
 from fastapi.testclient import TestClient
 
 from resolute.domain.errors import Unauthenticated
+from resolute.domain.needs import DELETE_EXPERIMENT, PUBLIC, VIEW_EXPERIMENT
 from resolute.server.errors import add_error_handlers
 from resolute.server.resource import LazyRoute, Resource, operation_id
 from resolute.spec.wire.base import Request, Wire
@@ -27,27 +28,27 @@ class Fleet(Wire):
 def a_resource() -> Resource:
     ships = Resource(prefix="/ships", tags=["ships"])
 
-    @ships.get("")
+    @ships.get("", needs=PUBLIC)
     def get_ships(longest: Annotated[int, Query(alias="atMost")] = 2) -> Fleet:
         return Fleet(ships=[Ship(name="Argo", hull_length=float(longest))])
 
-    @ships.post("", status_code=201)
+    @ships.post("", needs=PUBLIC, status_code=201)
     def post_ship(body: Ship) -> Ship:
         return body
 
-    @ships.put("/{name}")
+    @ships.put("/{name}", needs=PUBLIC)
     def put_ship(name: str) -> str:
         return f"put {name}"
 
-    @ships.patch("/{name}")
+    @ships.patch("/{name}", needs=PUBLIC)
     def patch_ship(name: str) -> str:
         return f"patched {name}"
 
-    @ships.delete("/{name}", operation_id="SinkShip")
+    @ships.delete("/{name}", needs=PUBLIC, operation_id="SinkShip")
     def delete_ship(name: str) -> str:
         return f"sunk {name}"
 
-    @ships.route("/{name}/log", ["GET", "HEAD"], include_in_schema=False)
+    @ships.route("/{name}/log", ["GET", "HEAD"], needs=PUBLIC, include_in_schema=False)
     def get_log(name: str) -> str:
         return f"log of {name}"
 
@@ -193,3 +194,31 @@ def test_the_server_starts_without_what_only_some_requests_need() -> None:
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
 
     assert answer.stdout.strip() == "[]"
+
+
+# ----------------------------------------------------------------------------------------------------------- needs
+
+
+def test_a_route_that_does_not_say_what_it_needs_does_not_import() -> None:
+    with pytest.raises(TypeError, match="needs"):
+        Resource().get("/ships")  # type: ignore[call-arg]
+
+
+def test_a_need_is_one_of_the_vocabulary() -> None:
+    with pytest.raises(
+        AssertionError, match=r"/ships: needs='admin' is none of domain.needs. Say what the route needs"
+    ):
+        Resource().get("/ships", needs="admin")  # type: ignore[arg-type]
+
+
+def test_a_right_in_a_workspace_needs_a_path_that_says_which() -> None:
+    with pytest.raises(AssertionError, match=r"names nothing in one. Declare the need as `.listed` or `.in_body`"):
+        Resource().get("/experiments", needs=VIEW_EXPERIMENT)
+
+    Resource().get("/experiments", needs=VIEW_EXPERIMENT.listed)
+    Resource().delete("/experiments", needs=DELETE_EXPERIMENT.in_body)
+
+
+def test_a_parameter_that_nobody_knows_the_workspace_of_does_not_import() -> None:
+    with pytest.raises(AssertionError, match=r"nobody knows which workspace {ship_id} is in"):
+        Resource().get("/trials/{trial_id}/ships/{ship_id}", needs=VIEW_EXPERIMENT)

@@ -5,8 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from resolute.domain.errors import AlreadyExists, Forbidden, IllegalTransition, InvalidInput
+from resolute.domain.rights import RightsMode, RoleName
 from resolute.domain.user import User
 from resolute.domain.workspace import Project, Workspace
+from resolute.engine.access.rights import RIGHTS_CHANGED, grant
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.engine.ports.registry import ModelQuery
@@ -46,10 +48,11 @@ def ensure_default_workspace(platform: Platform) -> None:
 def add_workspace(
     platform: Platform, *, user: User, name: str, checkpoint_storage: dict[str, Any] | None = None
 ) -> Workspace:
+    """In the mode with roles its creator becomes its administrator."""
     name = _checked_name("workspace", name)
     with flow(platform) as current:
         _refuse_taken_workspace(current.tx, name)
-        return current.add(
+        workspace = current.add(
             Workspace(
                 id=0,
                 name=name,
@@ -58,18 +61,20 @@ def add_workspace(
                 created_at=current.now,
             )
         )
+        if platform.config.rights is RightsMode.ROLES:
+            grant(current, RoleName.WORKSPACE_ADMIN, user_id=user.id, workspace_id=workspace.id)
+        return workspace
 
 
 def change_workspace(
     platform: Platform,
     workspace_id: int,
     *,
-    by: User,
     name: str | None = None,
     checkpoint_storage: dict[str, Any] | None = None,
 ) -> Workspace:
     with flow(platform) as current:
-        workspace = before = _changeable_workspace(current.tx, workspace_id, by)
+        workspace = before = _changeable_workspace(current.tx, workspace_id)
         if name is not None and name != workspace.name:
             name = _checked_name("workspace", name)
             _refuse_taken_workspace(current.tx, name)
@@ -81,9 +86,9 @@ def change_workspace(
         return current.change(before, workspace)
 
 
-def archive_workspace(platform: Platform, workspace_id: int, *, by: User, archived: bool) -> None:
+def archive_workspace(platform: Platform, workspace_id: int, *, archived: bool) -> None:
     with flow(platform) as current:
-        workspace = _changeable_workspace(current.tx, workspace_id, by)
+        workspace = _changeable_workspace(current.tx, workspace_id)
         current.change(workspace, replace(workspace, is_archived=archived))
 
 
@@ -93,17 +98,18 @@ def pin_workspace(platform: Platform, workspace_id: int, *, pinned: bool) -> Non
         current.change(workspace, replace(workspace, is_pinned=pinned))
 
 
-def delete_workspace(platform: Platform, workspace_id: int, *, by: User) -> None:
+def delete_workspace(platform: Platform, workspace_id: int) -> None:
     """Only an empty one: deleting must never cost work."""
     with flow(platform) as current:
         tx = current.tx
-        workspace = _changeable_workspace(tx, workspace_id, by)
+        workspace = _changeable_workspace(tx, workspace_id)
         held = _held(tx, workspace_id)
         if held:
             raise IllegalTransition(f"Workspace {workspace.name!r} holds {held}. Delete or move them first.")
         for project in tx.workspaces.projects(workspace_id):
             current.remove(project)
         current.remove(workspace)
+        current.publish(RIGHTS_CHANGED)
 
 
 def _held(tx: Transaction, workspace_id: int) -> str:
@@ -146,14 +152,13 @@ def change_project(
     platform: Platform,
     project_id: int,
     *,
-    by: User,
     name: str | None = None,
     description: str | None = None,
     key: str | None = None,
 ) -> Project:
     with flow(platform) as current:
         tx = current.tx
-        project = before = _changeable_project(tx, project_id, by)
+        project = before = _changeable_project(tx, project_id)
         if name is not None and name != project.name:
             name = _checked_name("project", name)
             _refuse_taken_project(tx, project.workspace_id, name)
@@ -165,15 +170,15 @@ def change_project(
         return current.change(before, project)
 
 
-def archive_project(platform: Platform, project_id: int, *, by: User, archived: bool) -> None:
+def archive_project(platform: Platform, project_id: int, *, archived: bool) -> None:
     with flow(platform) as current:
-        project = _changeable_project(current.tx, project_id, by)
+        project = _changeable_project(current.tx, project_id)
         current.change(project, replace(project, is_archived=archived))
 
 
-def move_project(platform: Platform, project_id: int, *, by: User, workspace_id: int) -> None:
+def move_project(platform: Platform, project_id: int, *, workspace_id: int) -> None:
     with flow(platform) as current:
-        project = _changeable_project(current.tx, project_id, by)
+        project = _changeable_project(current.tx, project_id)
         current.tx.workspaces.get(workspace_id)
         _refuse_taken_project(current.tx, workspace_id, project.name)
         current.change(project, replace(project, workspace_id=workspace_id))
@@ -192,10 +197,10 @@ def add_note(platform: Platform, project_id: int, note: dict[str, str]) -> tuple
         return current.change(project, replace(project, notes=(*project.notes, note))).notes
 
 
-def delete_project(platform: Platform, project_id: int, *, by: User) -> None:
+def delete_project(platform: Platform, project_id: int) -> None:
     with flow(platform) as current:
         tx = current.tx
-        project = _changeable_project(tx, project_id, by)
+        project = _changeable_project(tx, project_id)
         count = tx.workspaces.project_counts().get(project_id, (0, 0, None))[0]
         if count:
             raise IllegalTransition(f"Project {project.name!r} holds {count} experiments. Delete or move them first.")
@@ -205,23 +210,21 @@ def delete_project(platform: Platform, project_id: int, *, by: User) -> None:
 # ---------------------------------------------------------------------------------------------------------- checks
 
 
-def _changeable_workspace(tx: Transaction, workspace_id: int, by: User) -> Workspace:
+def _changeable_workspace(tx: Transaction, workspace_id: int) -> Workspace:
     workspace = tx.workspaces.get(workspace_id)
-    _refuse_foreign("Workspace", workspace.name, workspace.user_id, workspace.is_immutable, by)
+    _refuse_immutable("Workspace", workspace.name, workspace.is_immutable)
     return workspace
 
 
-def _changeable_project(tx: Transaction, project_id: int, by: User) -> Project:
+def _changeable_project(tx: Transaction, project_id: int) -> Project:
     project = tx.workspaces.project(project_id)
-    _refuse_foreign("Project", project.name, project.user_id, project.is_immutable, by)
+    _refuse_immutable("Project", project.name, project.is_immutable)
     return project
 
 
-def _refuse_foreign(kind: str, name: str, owner_id: int, is_immutable: bool, by: User) -> None:
+def _refuse_immutable(kind: str, name: str, is_immutable: bool) -> None:
     if is_immutable:
         raise Forbidden(f"{kind} {name!r} is where work goes that names none; it cannot be changed.")
-    if owner_id != by.id and not by.is_admin:
-        raise Forbidden(f"{kind} {name!r} belongs to somebody else. Ask its owner or an administrator.")
 
 
 def _refuse_taken_workspace(tx: Transaction, name: str) -> None:

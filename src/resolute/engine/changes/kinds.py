@@ -14,6 +14,7 @@ from resolute.domain.deployment import Deployment, Revision
 from resolute.domain.experiment import Experiment
 from resolute.domain.job import Job
 from resolute.domain.model import Model, ModelVersion
+from resolute.domain.rights import Group, RoleAssignment
 from resolute.domain.template import Template
 from resolute.domain.trial import Trial
 from resolute.domain.user import Session, User
@@ -217,6 +218,26 @@ USER = Kind(
     about=("username",),
     shown=("username", "display_name", "is_admin", "is_active", "is_remote"),
 )
+GROUP = Kind(
+    name="group",
+    of=Group,
+    add=lambda tx, g: tx.rights.add_group(g),
+    save=lambda tx, g, expected: _stored(lambda: tx.rights.save_group(g)),
+    remove=lambda tx, g: tx.rights.remove_group(g.id),
+    topics=lambda g: ("rights",),
+    about=("name",),
+    shown=("name",),
+)
+ROLE_ASSIGNMENT = Kind(
+    name="role_assignment",
+    of=RoleAssignment,
+    add=lambda tx, a: tx.rights.add_assignment(a),
+    save=lambda tx, a, expected: False,
+    remove=lambda tx, a: tx.rights.remove_assignment(a.id),
+    topics=lambda a: ("rights",),
+    workspace=lambda tx, a: a.workspace_id,
+    about=("role", "user_id", "group_id"),
+)
 ACCESS_TOKEN = Kind(
     name="access_token",
     of=Session,
@@ -242,6 +263,8 @@ _KINDS: tuple[Kind[Any], ...] = (
     WORKSPACE,
     PROJECT,
     USER,
+    GROUP,
+    ROLE_ASSIGNMENT,
     ACCESS_TOKEN,
 )
 KINDS: dict[type, Kind[Any]] = {kind.of: kind for kind in _KINDS}

@@ -42,10 +42,18 @@ def find_model(tx: Transaction, given: SourceSpec) -> FoundModel:
     return FoundModel(source=_uri(given.model_uri or ""))
 
 
-def _registered(tx: Transaction, text: str) -> FoundModel:
+def registered_name(text: str) -> str:
+    """The model's name in `name` or `name/version`."""
+    return _split(text)[0]
+
+
+def _split(text: str) -> tuple[str, str]:
     name, slash, number = text.rpartition("/")
-    if not slash or not number.isdigit():
-        name, number = text, ""
+    return (name, number) if slash and number.isdigit() else (text, "")
+
+
+def _registered(tx: Transaction, text: str) -> FoundModel:
+    name, number = _split(text)
     model = tx.models.by_name(name)
     if model is None:
         raise NotFound(f"model not found: {name}. See: resolute model list")

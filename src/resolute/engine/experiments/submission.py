@@ -9,15 +9,17 @@ from typing import Any
 from resolute.domain.errors import IllegalTransition, InvalidConfig, InvalidInput, NotFound
 from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.job import DEFAULT_POOL, DEFAULT_PRIORITY, DEFAULT_WEIGHT, Job, JobKind
+from resolute.domain.rights import Permission, Rights
 from resolute.domain.trial import TrialState
 from resolute.domain.user import User
 from resolute.domain.workspace import Project
+from resolute.engine.access.rights import require
 from resolute.engine.experiments.earlier_results import earlier_results
 from resolute.engine.experiments.searching import feed
 from resolute.engine.jobs.cluster import total_slots
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
-from resolute.engine.registry.datasets import resolve_config
+from resolute.engine.registry.datasets import dataset_references, resolve_config
 from resolute.engine.trials.gang import required_packages
 from resolute.engine.trials.moves import enqueue
 from resolute.engine.unit_of_work import Flow, flow
@@ -52,8 +54,12 @@ def create_experiment(
     unmanaged: bool = False,
     external_id: str | None = None,
     overrides: Sequence[str] = (),
+    rights: Rights | None = None,
 ) -> CreatedExperiment:
-    """Check everything first; only then is anything stored. A fork without files of its own has its parent's."""
+    """Check everything first; only then is anything stored. A fork without files of its own has its parent's.
+
+    `rights`: of whoever submits it, for what the configuration names. None: nobody is asked.
+    """
     if parent_id is not None and context is None:
         context = _context_of(platform, parent_id)
     parsed = _parse(platform, config_text, template=template, overrides=overrides)
@@ -61,7 +67,10 @@ def create_experiment(
     if not unmanaged:
         _check_runnable(parsed.resolved, context)
     with platform.store.read() as tx:
-        project = _project_for(tx, parsed.resolved, project_id)
+        project = _project_for(tx, parsed.resolved, project_id, rights)
+        if rights is not None:
+            require(tx, rights, Permission.CREATE_EXPERIMENT, "project_id", project.id)
+            _check_sources(tx, rights, parsed.resolved)
         resolved, dataset_ids = resolve_config(tx, parsed.resolved)
     parsed = replace(parsed, resolved=resolved)
     state = ExperimentState.ACTIVE if activate or unmanaged else ExperimentState.PAUSED
@@ -129,7 +138,7 @@ def _check_runnable(config: dict[str, Any], context: bytes | None) -> None:
     required_packages(config.get("environment") or {}, context)
 
 
-def _project_for(tx: Transaction, config: dict[str, Any], project_id: int | None) -> Project:
+def _project_for(tx: Transaction, config: dict[str, Any], project_id: int | None, rights: Rights | None) -> Project:
     """By id, by the names in the configuration, or the place for uncategorised work."""
     if project_id:
         return tx.workspaces.project(project_id)
@@ -137,8 +146,9 @@ def _project_for(tx: Transaction, config: dict[str, Any], project_id: int | None
     if not workspace_name and not project_name:
         return tx.workspaces.project(1)
     workspace = tx.workspaces.by_name(workspace_name) if workspace_name else tx.workspaces.get(1)
-    if workspace is None:
-        known = ", ".join(sorted(w.name for w in tx.workspaces.all()))
+    visible = rights.workspaces(Permission.VIEW_WORKSPACE) if rights else None
+    if workspace is None or not (visible is None or workspace.id in visible):
+        known = ", ".join(sorted(w.name for w in tx.workspaces.all(visible_in=visible)))
         raise NotFound(
             f"workspace: there is no workspace {workspace_name!r}; create it with "
             f"`resolute workspace create {workspace_name!r}` or use one of: {known}."
@@ -229,7 +239,21 @@ def _link_datasets(tx: Transaction, experiment_id: int, dataset_ids: Sequence[in
         tx.datasets.link(experiment_id, tx.datasets.get(dataset_id).id)
 
 
-def continue_experiment(platform: Platform, experiment_id: int, override_config: str = "") -> CreatedExperiment:
+def _check_sources(tx: Transaction, rights: Rights, config: dict[str, Any]) -> None:
+    """Whatever a configuration names must be open to whoever submits it."""
+    for name, version in dataset_references(config):
+        require(tx, rights, Permission.VIEW_DATASETS, "dataset_name", name, {"version": version})
+    searcher = config.get("searcher") or {}
+    for source in searcher.get("source_experiment_ids") or ():
+        require(tx, rights, Permission.VIEW_EXPERIMENT_METADATA, "experiment_id", source)
+    if searcher.get("source_checkpoint_uuid"):
+        uuid = searcher["source_checkpoint_uuid"]
+        require(tx, rights, Permission.VIEW_EXPERIMENT_ARTIFACTS, "checkpoint_uuid", uuid)
+
+
+def continue_experiment(
+    platform: Platform, experiment_id: int, override_config: str = "", *, rights: Rights | None = None
+) -> CreatedExperiment:
     """Train a finished experiment further: a longer length, more trials, or another try after a failure.
 
     Trials go on from their latest checkpoints; a search that may now make more trials does so.
@@ -242,6 +266,8 @@ def continue_experiment(platform: Platform, experiment_id: int, override_config:
     parsed = _parse_continued(platform, experiment, override_config)
     parsed = replace(parsed, resolved=restored(parsed.resolved, earlier=experiment.config))
     with platform.store.read() as tx:
+        if rights is not None:
+            _check_sources(tx, rights, parsed.resolved)
         resolved, dataset_ids = resolve_config(tx, parsed.resolved)
     parsed = replace(parsed, resolved=resolved)
     searcher = extend_searcher(parsed.resolved["searcher"], parsed.resolved["hyperparameters"], snapshot)

@@ -40,6 +40,8 @@ class ExperimentQuery:
     labels: tuple[str, ...] = ()
     project_id: int | None = None
     workspace_id: int | None = None
+    visible_in: frozenset[int] | None = None
+    """Workspaces that the caller may see; None: all."""
     id_from: int | None = None
     id_to: int | None = None
     sort_by: str = "id"

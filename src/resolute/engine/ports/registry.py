@@ -23,6 +23,8 @@ class ModelQuery:
     user_ids: tuple[int, ...] = ()
     workspace_ids: tuple[int, ...] = ()
     workspace_names: tuple[str, ...] = ()
+    visible_in: frozenset[int] | None = None
+    """Workspaces that the caller may see; None: all."""
     sort_by: str = "id"
     descending: bool = False
     offset: int = 0
@@ -47,7 +49,7 @@ class Models(Protocol):
         """One page, and how many there are in all."""
 
     def version_counts(self, model_ids: Iterable[int]) -> dict[int, int]: ...
-    def labels(self, workspace_id: int | None = None) -> list[str]:
+    def labels(self, workspace_id: int | None = None, *, visible_in: frozenset[int] | None = None) -> list[str]:
         """Most used first."""
 
     def add_version(self, version: ModelVersion) -> ModelVersion:
@@ -84,7 +86,9 @@ class Datasets(Protocol):
     def by_content(self, content_hash: str) -> list[DatasetVersion]: ...
     def save(self, dataset: DatasetVersion) -> None: ...
     def remove(self, dataset_id: int) -> None: ...
-    def search(self, *, name_contains: str = "", workspace_id: int | None = None) -> list[DatasetVersion]:
+    def search(
+        self, *, name_contains: str = "", workspace_id: int | None = None, visible_in: frozenset[int] | None = None
+    ) -> list[DatasetVersion]:
         """All versions, newest first."""
 
     def link(self, experiment_id: int, dataset_id: int) -> None:
@@ -122,7 +126,9 @@ class Deployments(Protocol):
     def remove(self, deployment_id: int) -> None:
         """With its revisions."""
 
-    def all(self) -> list[Deployment]: ...
+    def all(self, *, visible_in: frozenset[int] | None = None) -> list[Deployment]:
+        """Oldest first."""
+
     def add_revision(self, revision: Revision) -> Revision:
         """Gives it the next number of its deployment (`number` 0 comes in) and an id."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from resolute.domain.dataset import DatasetClass, DatasetFile, DatasetVersion
-from resolute.domain.errors import Forbidden, IllegalTransition, InvalidConfig, InvalidInput, NotFound
+from resolute.domain.errors import IllegalTransition, InvalidConfig, InvalidInput, NotFound
 from resolute.domain.user import User
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
@@ -159,12 +159,25 @@ def resolve(tx: Transaction, reference: str) -> DatasetVersion:
     return find_dataset(tx, name, version or LATEST)
 
 
+def dataset_references(config: dict[str, Any]) -> list[tuple[str, str]]:
+    """Name and version (empty: the newest) of each dataset that a configuration names under `data.dataset`."""
+    return [(each.partition(":")[0], each.partition(":")[2]) for each in _wanted(config)[1]]
+
+
+def _wanted(config: dict[str, Any]) -> tuple[Any, list[str]]:
+    """What stands under `data.dataset`, and the references in it; none when it is something of the user's own."""
+    wanted = (config.get("data") or {}).get("dataset")
+    references = [wanted] if isinstance(wanted, str) else wanted
+    if not isinstance(references, list) or not all(isinstance(each, str) for each in references):
+        return wanted, []
+    return wanted, references
+
+
 def resolve_config(tx: Transaction, config: dict[str, Any]) -> tuple[dict[str, Any], tuple[int, ...]]:
     """A configuration whose `data.dataset` names exact versions, and their ids. What is no text or list of texts
     under that key is the user's own, and is left alone. Raises InvalidConfig for a version that is not there."""
-    wanted = (config.get("data") or {}).get("dataset")
-    references = [wanted] if isinstance(wanted, str) else wanted
-    if not isinstance(references, list) or not references or not all(isinstance(each, str) for each in references):
+    wanted, references = _wanted(config)
+    if not references:
         return config, ()
     try:
         found = [resolve(tx, each) for each in references]
@@ -184,13 +197,11 @@ def describe_dataset(platform: Platform, name: str, version: str, description: s
         return current.change(dataset, replace(dataset, description=description))
 
 
-def delete_dataset(platform: Platform, name: str, version: str, *, by: User, force: bool = False) -> None:
+def delete_dataset(platform: Platform, name: str, version: str, *, force: bool = False) -> None:
     """Forget a version; its files stay. Its number is not given again."""
     with flow(platform) as current:
         tx = current.tx
         dataset = find_dataset(tx, name, version)
-        if by.id != dataset.user_id and not by.is_admin:
-            raise Forbidden(f"Dataset {dataset.reference} belongs to somebody else. Ask its owner or an administrator.")
         experiments, children = tx.datasets.experiments(dataset.id), tx.datasets.children(dataset.id)
         if (experiments or children) and not force:
             users = [f"experiment {each}" for each in experiments] + [f"dataset {each.reference}" for each in children]

@@ -1,16 +1,18 @@
 """Checkpoints: reported by trials, listed, downloaded, deleted."""
 
 import mimetypes
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Annotated
 
 from fastapi import Query, Request
 from fastapi.responses import StreamingResponse
 
+from resolute.domain import needs
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.errors import CheckpointDamaged, IllegalTransition, InvalidInput, NotFound
 from resolute.domain.retention import RetentionPolicy
+from resolute.domain.rights import Permission
 from resolute.engine.experiments import collection
 from resolute.engine.platform import Platform
 from resolute.engine.ports.blobs import Blobs
@@ -47,13 +49,13 @@ _READABLE = (CheckpointState.COMPLETED, CheckpointState.PARTIALLY_DELETED)
 # ------------------------------------------------------------------------------------------------------------ look
 
 
-@router.get("/api/v1/checkpoints/{checkpoint_uuid}")
+@router.get("/api/v1/checkpoints/{checkpoint_uuid}", needs=needs.VIEW_ARTIFACTS.or_any_task)
 def get_checkpoint(checkpoint_uuid: str, platform: PlatformOf) -> wire.CheckpointResponse:
     with platform.store.read() as tx:
         return wire.CheckpointResponse(checkpoint=checkpoint_message(tx.checkpoints.view(checkpoint_uuid)))
 
 
-@router.get("/api/v1/experiments/{experiment_id}/checkpoints")
+@router.get("/api/v1/experiments/{experiment_id}/checkpoints", needs=needs.VIEW_ARTIFACTS.or_own_task)
 def get_experiment_checkpoints(
     experiment_id: int,
     platform: PlatformOf,
@@ -71,7 +73,7 @@ def get_experiment_checkpoints(
     return _list(platform, replace(query, experiment_id=experiment_id), page)
 
 
-@router.get("/api/v1/trials/{trial_id}/checkpoints")
+@router.get("/api/v1/trials/{trial_id}/checkpoints", needs=needs.VIEW_ARTIFACTS.or_own_task)
 def get_trial_checkpoints(
     trial_id: int,
     platform: PlatformOf,
@@ -114,7 +116,7 @@ def _list(platform: Platform, query: CheckpointQuery, page: PageParams) -> wire.
     )
 
 
-@router.get("/api/v1/checkpoints/{checkpoint_uuid}/metrics")
+@router.get("/api/v1/checkpoints/{checkpoint_uuid}/metrics", needs=needs.VIEW_EXPERIMENT)
 def get_trial_metrics_by_checkpoint(checkpoint_uuid: str, platform: PlatformOf) -> GetMetricsResponse:
     """Metrics of trials that started from this checkpoint; this master records none yet."""
     with platform.store.read() as tx:
@@ -127,6 +129,7 @@ def get_trial_metrics_by_checkpoint(checkpoint_uuid: str, platform: PlatformOf) 
 
 @router.get(
     "/checkpoints/{checkpoint_uuid}",
+    needs=needs.VIEW_ARTIFACTS.or_any_task,
     operation_id="DownloadCheckpoint",
     responses={200: {"content": {kind: {} for kind in FORMATS}}},
 )
@@ -144,6 +147,7 @@ def download_checkpoint(checkpoint_uuid: str, request: Request, platform: Platfo
 
 @router.get(
     "/api/v1/checkpoints/{checkpoint_uuid}/file",
+    needs=needs.VIEW_ARTIFACTS,
     operation_id="GetCheckpointFile",
     responses={200: {"content": {"application/octet-stream": {}}}},
 )
@@ -180,7 +184,7 @@ def _some(resources: Mapping[str, int]) -> str:
 # ---------------------------------------------------------------------------------------------------------- change
 
 
-@router.post("/api/v1/checkpoints")
+@router.post("/api/v1/checkpoints", needs=needs.REPORT.in_body.or_any_task)
 def report_checkpoint(body: wire.ReportCheckpointRequest, platform: PlatformOf, caller: Caller) -> Empty:
     """A whole checkpoint; answered when recorded. Repeating it changes nothing."""
     record_checkpoint(platform, _reported(platform, caller, body))
@@ -192,6 +196,7 @@ def _reported(platform: Platform, caller: Principal, body: wire.ReportCheckpoint
     caller.require("task_id", task_id)
     allocation_id = body.allocation_id or (caller.allocation.id if caller.allocation else "")
     with platform.store.read() as tx:
+        caller.check(tx, Permission.REPORT_FOR_TASK, "task_id", task_id)
         trial = tx.trials.by_task_id(task_id)
     steps = body.metadata.get("steps_completed", 0)
     return Checkpoint(
@@ -219,30 +224,43 @@ def _run_of(platform: Platform, caller: Principal, allocation_id: str, current: 
         return tx.allocations.get(allocation_id).run_id
 
 
-@router.patch("/api/v1/checkpoints")
+@router.patch("/api/v1/checkpoints", needs=needs.DELETE_CHECKPOINTS.in_body.or_any_task)
 def patch_checkpoints(body: wire.PatchCheckpointsRequest, platform: PlatformOf, caller: Caller) -> Empty:
     """A trial that deleted files says what is left; an empty map means that all are gone."""
+    with platform.store.read() as tx:
+        for patch in body.checkpoints:
+            task_id = tx.checkpoints.get(patch.uuid).task_id
+            caller.require("task_id", task_id)
+            if caller.allocation is None:
+                caller.check(tx, Permission.DELETE_CHECKPOINTS, "checkpoint_uuid", patch.uuid)
     for patch in body.checkpoints:
-        with platform.store.read() as tx:
-            caller.require("task_id", tx.checkpoints.get(patch.uuid).task_id)
         if patch.resources is not None:
             collection.forget_files(platform, patch.uuid, patch.resources.resources)
     return Empty()
 
 
-@router.delete("/api/v1/checkpoints")
-def delete_checkpoints(body: wire.DeleteCheckpointsRequest, platform: PlatformOf) -> Empty:
+@router.delete("/api/v1/checkpoints", needs=needs.DELETE_CHECKPOINTS.in_body)
+def delete_checkpoints(body: wire.DeleteCheckpointsRequest, platform: PlatformOf, caller: Caller) -> Empty:
+    """All of them, or none when one may not be deleted."""
+    _require_deletable(platform, caller, body.checkpoint_uuids)
     collection.delete_checkpoints(platform, body.checkpoint_uuids)
     return Empty()
 
 
-@router.post("/api/v1/checkpoints/rm")
-def checkpoints_remove_files(body: wire.CheckpointsRemoveFilesRequest, platform: PlatformOf) -> Empty:
+@router.post("/api/v1/checkpoints/rm", needs=needs.DELETE_CHECKPOINTS.in_body)
+def checkpoints_remove_files(body: wire.CheckpointsRemoveFilesRequest, platform: PlatformOf, caller: Caller) -> Empty:
+    _require_deletable(platform, caller, body.checkpoint_uuids)
     collection.remove_checkpoint_files(platform, body.checkpoint_uuids, body.checkpoint_globs)
     return Empty()
 
 
-@router.post("/api/v1/checkpoints/{checkpoint_uuid}/metadata")
+def _require_deletable(platform: Platform, caller: Principal, uuids: Iterable[str]) -> None:
+    with platform.store.read() as tx:
+        for uuid in uuids:
+            caller.check(tx, Permission.DELETE_CHECKPOINTS, "checkpoint_uuid", uuid)
+
+
+@router.post("/api/v1/checkpoints/{checkpoint_uuid}/metadata", needs=needs.DESCRIBE_EXPERIMENT)
 def post_checkpoint_metadata(
     checkpoint_uuid: str, body: wire.PostCheckpointMetadataRequest, platform: PlatformOf
 ) -> wire.CheckpointResponse:
@@ -253,7 +271,7 @@ def post_checkpoint_metadata(
         return wire.CheckpointResponse(checkpoint=checkpoint_message(tx.checkpoints.view(checkpoint_uuid)))
 
 
-@router.get("/experiments/{experiment_id}/preview_gc", operation_id="PreviewGC")
+@router.get("/experiments/{experiment_id}/preview_gc", needs=needs.VIEW_ARTIFACTS.or_own_task, operation_id="PreviewGC")
 def preview_gc(
     experiment_id: int,
     platform: PlatformOf,

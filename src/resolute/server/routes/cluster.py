@@ -4,14 +4,15 @@ from typing import Annotated
 
 from fastapi import Query
 
+from resolute.domain import needs
 from resolute.domain.errors import NotFound, NotSupported
 from resolute.domain.node import Slot
-from resolute.engine.access.accounts import require_admin
+from resolute.domain.rights import Permission
 from resolute.engine.jobs import cluster as engine
 from resolute.engine.jobs.cluster import NodeView
 from resolute.engine.jobs.queue import JobUpdate, JobView, list_jobs, update_jobs
 from resolute.engine.platform import Platform
-from resolute.server.auth import Caller, PlatformOf
+from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.paging import Order, Paging, is_descending, pagination
 from resolute.server.resource import Resource
 from resolute.server.shapes.cluster import agent_message, job_message, pool_message, slot_message
@@ -28,7 +29,7 @@ router = Resource(tags=["cluster"])
 # ---------------------------------------------------------------------------------------------------------- agents
 
 
-@router.get("/api/v1/agents")
+@router.get("/api/v1/agents", needs=needs.SIGNED_IN)
 def get_agents(
     platform: PlatformOf,
     state: StateOf,
@@ -50,51 +51,43 @@ def get_agents(
     return wire.GetAgentsResponse(agents=agents, pagination=pagination(cut, page))
 
 
-@router.get("/api/v1/agents/{agent_id}")
+@router.get("/api/v1/agents/{agent_id}", needs=needs.SIGNED_IN)
 def get_agent(agent_id: str, platform: PlatformOf, state: StateOf) -> wire.AgentResponse:
     return _agent(platform, state, agent_id)
 
 
-@router.post("/api/v1/agents/{agent_id}/enable")
-def enable_agent(agent_id: str, platform: PlatformOf, state: StateOf, caller: Caller) -> wire.AgentResponse:
-    require_admin(caller.user, "enable agents")
+@router.post("/api/v1/agents/{agent_id}/enable", needs=needs.EDIT_AGENTS)
+def enable_agent(agent_id: str, platform: PlatformOf, state: StateOf) -> wire.AgentResponse:
     engine.set_node_enabled(platform, agent_id, True)
     return _agent(platform, state, agent_id)
 
 
-@router.post("/api/v1/agents/{agent_id}/disable")
-def disable_agent(
-    agent_id: str, body: wire.DisableRequest, platform: PlatformOf, state: StateOf, caller: Caller
-) -> wire.AgentResponse:
+@router.post("/api/v1/agents/{agent_id}/disable", needs=needs.EDIT_AGENTS)
+def disable_agent(agent_id: str, body: wire.DisableRequest, platform: PlatformOf, state: StateOf) -> wire.AgentResponse:
     """What runs there checkpoints and goes elsewhere; with `drain` it may finish."""
-    require_admin(caller.user, "disable agents")
     engine.set_node_enabled(platform, agent_id, False, drain=body.drain)
     return _agent(platform, state, agent_id)
 
 
-@router.get("/api/v1/agents/{agent_id}/slots")
+@router.get("/api/v1/agents/{agent_id}/slots", needs=needs.SIGNED_IN)
 def get_slots(agent_id: str, platform: PlatformOf) -> wire.GetSlotsResponse:
     view = _node(platform, agent_id)
     return wire.GetSlotsResponse(slots=[slot_message(view, slot) for slot in view.node.slots])
 
 
-@router.get("/api/v1/agents/{agent_id}/slots/{slot_id}")
+@router.get("/api/v1/agents/{agent_id}/slots/{slot_id}", needs=needs.SIGNED_IN)
 def get_slot(agent_id: str, slot_id: int, platform: PlatformOf) -> wire.SlotResponse:
     return _slot(platform, agent_id, slot_id)
 
 
-@router.post("/api/v1/agents/{agent_id}/slots/{slot_id}/enable")
-def enable_slot(agent_id: str, slot_id: int, platform: PlatformOf, caller: Caller) -> wire.SlotResponse:
-    require_admin(caller.user, "enable slots")
+@router.post("/api/v1/agents/{agent_id}/slots/{slot_id}/enable", needs=needs.EDIT_AGENTS)
+def enable_slot(agent_id: str, slot_id: int, platform: PlatformOf) -> wire.SlotResponse:
     engine.set_slot_enabled(platform, agent_id, slot_id, True)
     return _slot(platform, agent_id, slot_id)
 
 
-@router.post("/api/v1/agents/{agent_id}/slots/{slot_id}/disable")
-def disable_slot(
-    agent_id: str, slot_id: int, body: wire.DisableRequest, platform: PlatformOf, caller: Caller
-) -> wire.SlotResponse:
-    require_admin(caller.user, "disable slots")
+@router.post("/api/v1/agents/{agent_id}/slots/{slot_id}/disable", needs=needs.EDIT_AGENTS)
+def disable_slot(agent_id: str, slot_id: int, body: wire.DisableRequest, platform: PlatformOf) -> wire.SlotResponse:
     engine.set_slot_enabled(platform, agent_id, slot_id, False, drain=body.drain)
     return _slot(platform, agent_id, slot_id)
 
@@ -122,7 +115,7 @@ def _slot(platform: Platform, agent_id: str, slot_id: int) -> wire.SlotResponse:
 # ----------------------------------------------------------------------------------------------------------- pools
 
 
-@router.get("/api/v1/resource-pools")
+@router.get("/api/v1/resource-pools", needs=needs.SIGNED_IN)
 def get_resource_pools(platform: PlatformOf, page: Paging) -> wire.GetResourcePoolsResponse:
     views = engine.cluster_nodes(platform)
     jobs = list_jobs(platform)
@@ -146,22 +139,36 @@ def get_resource_pools(platform: PlatformOf, page: Paging) -> wire.GetResourcePo
 _ONE_FOR_ALL = "Resource pools of this master are open to every workspace; they cannot be bound to some."
 
 
-@router.get("/api/v1/resource-pools/{pool_name}/workspace-bindings", operation_id="ListWorkspacesBoundToRP")
+@router.get(
+    "/api/v1/resource-pools/{pool_name}/workspace-bindings",
+    needs=needs.SIGNED_IN,
+    operation_id="ListWorkspacesBoundToRP",
+)
 def list_workspaces_bound_to_pool(pool_name: str) -> wire.ListWorkspacesBoundToRPResponse:
     return wire.ListWorkspacesBoundToRPResponse()
 
 
-@router.post("/api/v1/resource-pools/{pool_name}/workspace-bindings", operation_id="BindRPToWorkspace")
+@router.post(
+    "/api/v1/resource-pools/{pool_name}/workspace-bindings", needs=needs.BIND_POOLS, operation_id="BindRPToWorkspace"
+)
 def bind_pool_to_workspace(pool_name: str) -> Empty:
     raise NotSupported(_ONE_FOR_ALL)
 
 
-@router.put("/api/v1/resource-pools/{pool_name}/workspace-bindings", operation_id="OverwriteRPWorkspaceBindings")
+@router.put(
+    "/api/v1/resource-pools/{pool_name}/workspace-bindings",
+    needs=needs.BIND_POOLS,
+    operation_id="OverwriteRPWorkspaceBindings",
+)
 def overwrite_pool_bindings(pool_name: str) -> Empty:
     raise NotSupported(_ONE_FOR_ALL)
 
 
-@router.delete("/api/v1/resource-pools/{pool_name}/workspace-bindings", operation_id="UnbindRPFromWorkspace")
+@router.delete(
+    "/api/v1/resource-pools/{pool_name}/workspace-bindings",
+    needs=needs.BIND_POOLS,
+    operation_id="UnbindRPFromWorkspace",
+)
 def unbind_pool_from_workspace(pool_name: str) -> Empty:
     raise NotSupported(_ONE_FOR_ALL)
 
@@ -171,36 +178,43 @@ def unbind_pool_from_workspace(pool_name: str) -> Empty:
 Pool = Annotated[str, Query(alias="resourcePool", description="Empty: every pool.")]
 
 
-def _jobs(platform: Platform, pool: str, order: OrderBy) -> list[JobView]:
-    return list_jobs(platform, pool or None, descending=is_descending(order))
+def _jobs(platform: Platform, caller: Principal, pool: str, order: OrderBy) -> list[JobView]:
+    """Those in workspaces that the caller may see; their places in the queue count all."""
+    found = list_jobs(platform, pool or None, descending=is_descending(order))
+    return [job for job in found if caller.lists(Permission.VIEW_EXPERIMENT_METADATA, job.job.workspace_id)]
 
 
-@router.get("/api/v1/job-queues")
+@router.get("/api/v1/job-queues", needs=needs.VIEW_EXPERIMENT.listed)
 def get_jobs(
-    platform: PlatformOf, page: Paging, resource_pool: Pool = "", order_by: Order = OrderBy.UNSPECIFIED
+    platform: PlatformOf, caller: Caller, page: Paging, resource_pool: Pool = "", order_by: Order = OrderBy.UNSPECIFIED
 ) -> wire_jobs.GetJobsResponse:
-    cut = page.cut(_jobs(platform, resource_pool, order_by))
+    cut = page.cut(_jobs(platform, caller, resource_pool, order_by))
     return wire_jobs.GetJobsResponse(jobs=[job_message(job) for job in cut.items], pagination=pagination(cut, page))
 
 
-@router.get("/api/v1/job-queues-v2")
+@router.get("/api/v1/job-queues-v2", needs=needs.VIEW_EXPERIMENT.listed)
 def get_jobs_v2(
-    platform: PlatformOf, page: Paging, resource_pool: Pool = "", order_by: Order = OrderBy.UNSPECIFIED
+    platform: PlatformOf, caller: Caller, page: Paging, resource_pool: Pool = "", order_by: Order = OrderBy.UNSPECIFIED
 ) -> wire_jobs.GetJobsV2Response:
-    cut = page.cut(_jobs(platform, resource_pool, order_by))
+    cut = page.cut(_jobs(platform, caller, resource_pool, order_by))
     return wire_jobs.GetJobsV2Response(
         jobs=[wire_jobs.RBACJob(full=job_message(job)) for job in cut.items], pagination=pagination(cut, page)
     )
 
 
-@router.post("/api/v1/job-queues")
-def update_job_queue(body: wire_jobs.UpdateJobQueueRequest, platform: PlatformOf) -> Empty:
+@router.post("/api/v1/job-queues", needs=needs.EDIT_EXPERIMENT.in_body)
+def update_job_queue(body: wire_jobs.UpdateJobQueueRequest, platform: PlatformOf, caller: Caller) -> Empty:
     """Move jobs ahead of or behind others, or change priority, weight or pool."""
+    with platform.store.read() as tx:
+        for update in body.updates:
+            caller.check(tx, Permission.UPDATE_EXPERIMENT, "job_id", update.job_id)
+            for anchor in filter(None, (update.ahead_of, update.behind_of)):
+                caller.check(tx, Permission.VIEW_EXPERIMENT_METADATA, "job_id", anchor)
     update_jobs(platform, [JobUpdate(**update.model_dump()) for update in body.updates])
     return Empty()
 
 
-@router.get("/api/v1/job-queues/stats")
+@router.get("/api/v1/job-queues/stats", needs=needs.SIGNED_IN)
 def get_job_queue_stats(
     platform: PlatformOf,
     resource_pools: Annotated[list[str], Query(alias="resourcePools")] = [],  # noqa: B006

@@ -6,14 +6,16 @@ from typing import Annotated, Any
 
 from fastapi import Query
 
+from resolute.domain import needs
 from resolute.domain.deployment import Deployment, Serving
 from resolute.domain.errors import NotFound
+from resolute.domain.rights import Permission
 from resolute.engine.deployments import deployments as engine
-from resolute.engine.deployments.models import SourceSpec
+from resolute.engine.deployments.models import SourceSpec, registered_name
 from resolute.engine.deployments.replicas import replicas_of_deployments
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
-from resolute.server.auth import Caller, PlatformOf
+from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.resource import Resource
 from resolute.server.shapes.deployments import DeploymentView, deployment_message, point_message
 from resolute.spec import deployment as spec
@@ -26,15 +28,16 @@ Namespace = Annotated[str | None, Query(description="Left out: `default`, else w
 _FINE_S = 300
 
 
-@router.get("")
+@router.get("", needs=needs.VIEW_DEPLOYMENT.listed)
 def get_deployments(
     platform: PlatformOf,
+    caller: Caller,
     workspace_id: Annotated[int | None, Query(alias="workspaceId")] = None,
     model_version_id: Annotated[int | None, Query(alias="modelVersionId")] = None,
 ) -> wire.GetDeploymentsResponse:
     """Oldest first. `modelVersionId`: those that serve, or served, that version."""
     with platform.store.read() as tx:
-        found = tx.deployments.all()
+        found = tx.deployments.all(visible_in=caller.workspaces(Permission.VIEW_DEPLOYMENTS))
         if workspace_id is not None:
             found = [d for d in found if d.workspace_id == workspace_id]
         if model_version_id is not None:
@@ -43,17 +46,22 @@ def get_deployments(
         return wire.GetDeploymentsResponse(deployments=_messages(platform, tx, found))
 
 
-@router.post("")
+@router.post("", needs=needs.EDIT_DEPLOYMENT.in_body)
 def post_deployment(
     body: wire.PostDeploymentRequest, platform: PlatformOf, caller: Caller
 ) -> wire.PostDeploymentResponse:
+    with platform.store.read() as tx:
+        caller.check(tx, Permission.EDIT_DEPLOYMENTS, "workspace_id", body.workspace_id)
+        if body.replace and tx.deployments.find(body.name, body.namespace) is not None:
+            beside = {"namespace": body.namespace}
+            caller.check(tx, Permission.EDIT_DEPLOYMENTS, "deployment_name", body.name, beside)
     made, key = engine.create_deployment(
         platform,
         name=spec.check_label(body.name),
         namespace=spec.check_label(body.namespace, "namespace"),
         user_id=caller.user.id,
         workspace_id=body.workspace_id,
-        source=_source(body),
+        source=_source(platform, caller, body),
         serving=_serving(body),
         scaling=spec.scaling_of(body.scaling),
         guard=spec.guard_of(body.guard),
@@ -64,16 +72,18 @@ def post_deployment(
     return wire.PostDeploymentResponse(deployment=_show(platform, made), api_key=key)
 
 
-@router.get("/{name}")
-def get_deployment(name: str, platform: PlatformOf, namespace: Namespace = None) -> wire.GetDeploymentResponse:
+@router.get("/{deployment_name}", needs=needs.VIEW_DEPLOYMENT)
+def get_deployment(
+    deployment_name: str, platform: PlatformOf, namespace: Namespace = None
+) -> wire.GetDeploymentResponse:
     with platform.store.read() as tx:
-        found = engine.find_deployment(tx, name, namespace)
+        found = engine.find_deployment(tx, deployment_name, namespace)
     return wire.GetDeploymentResponse(deployment=_show(platform, found))
 
 
-@router.patch("/{name}")
+@router.patch("/{deployment_name}", needs=needs.EDIT_DEPLOYMENT)
 def patch_deployment(
-    name: str, body: wire.PatchDeploymentRequest, platform: PlatformOf, namespace: Namespace = None
+    deployment_name: str, body: wire.PatchDeploymentRequest, platform: PlatformOf, namespace: Namespace = None
 ) -> wire.GetDeploymentResponse:
     """Scaling, guard, stickiness, who may call. Sections are merged key by key."""
 
@@ -86,78 +96,88 @@ def patch_deployment(
             public=deployment.public if body.public is None else body.public,
         )
 
-    return _answer(platform, engine.patch_deployment(platform, name, change, namespace=namespace))
+    return _answer(platform, engine.patch_deployment(platform, deployment_name, change, namespace=namespace))
 
 
-@router.delete("/{name}")
-def delete_deployment(name: str, platform: PlatformOf, namespace: Namespace = None) -> Empty:
+@router.delete("/{deployment_name}", needs=needs.DELETE_DEPLOYMENT)
+def delete_deployment(deployment_name: str, platform: PlatformOf, namespace: Namespace = None) -> Empty:
     """No new requests from now on; it is gone when those under way are answered."""
-    engine.delete_deployment(platform, name, namespace=namespace)
+    engine.delete_deployment(platform, deployment_name, namespace=namespace)
     return Empty()
 
 
-@router.post("/{name}/update")
+@router.post("/{deployment_name}/update", needs=needs.EDIT_DEPLOYMENT)
 def update_deployment(
-    name: str, body: wire.DeploymentSource, platform: PlatformOf, namespace: Namespace = None
+    deployment_name: str, body: wire.DeploymentSource, platform: PlatformOf, caller: Caller, namespace: Namespace = None
 ) -> wire.GetDeploymentResponse:
     """To another model, without a pause."""
-    done = engine.update_deployment(platform, name, _source(body), _serving(body), namespace=namespace)
+    done = engine.update_deployment(
+        platform, deployment_name, _source(platform, caller, body), _serving(body), namespace=namespace
+    )
     return _answer(platform, done)
 
 
-@router.post("/{name}/canary")
+@router.post("/{deployment_name}/canary", needs=needs.EDIT_DEPLOYMENT)
 def start_canary(
-    name: str, body: wire.CanaryRequest, platform: PlatformOf, namespace: Namespace = None
+    deployment_name: str, body: wire.CanaryRequest, platform: PlatformOf, caller: Caller, namespace: Namespace = None
 ) -> wire.GetDeploymentResponse:
     """A share of the requests to another model; without one, the running canary's share changes."""
     percent = spec.check_percent(body.percent)
-    done = engine.start_canary(platform, name, percent, _source(body), _serving(body), namespace=namespace)
+    done = engine.start_canary(
+        platform, deployment_name, percent, _source(platform, caller, body), _serving(body), namespace=namespace
+    )
     return _answer(platform, done)
 
 
-@router.post("/{name}/promote")
-def promote_canary(name: str, platform: PlatformOf, namespace: Namespace = None) -> wire.GetDeploymentResponse:
-    return _answer(platform, engine.promote_canary(platform, name, namespace=namespace))
-
-
-@router.post("/{name}/rollback")
-def roll_back_deployment(name: str, platform: PlatformOf, namespace: Namespace = None) -> wire.GetDeploymentResponse:
-    """Give up the canary or the update under way, else go back to the revision before the last promotion."""
-    return _answer(platform, engine.roll_back(platform, name, namespace=namespace))
-
-
-@router.post("/{name}/pin")
-def pin_revision(
-    name: str, body: wire.PinRequest, platform: PlatformOf, namespace: Namespace = None
+@router.post("/{deployment_name}/promote", needs=needs.EDIT_DEPLOYMENT)
+def promote_canary(
+    deployment_name: str, platform: PlatformOf, namespace: Namespace = None
 ) -> wire.GetDeploymentResponse:
-    return _answer(platform, engine.pin_revision(platform, name, body.revision, namespace=namespace))
+    return _answer(platform, engine.promote_canary(platform, deployment_name, namespace=namespace))
 
 
-@router.post("/{name}/shadow")
+@router.post("/{deployment_name}/rollback", needs=needs.EDIT_DEPLOYMENT)
+def roll_back_deployment(
+    deployment_name: str, platform: PlatformOf, namespace: Namespace = None
+) -> wire.GetDeploymentResponse:
+    """Give up the canary or the update under way, else go back to the revision before the last promotion."""
+    return _answer(platform, engine.roll_back(platform, deployment_name, namespace=namespace))
+
+
+@router.post("/{deployment_name}/pin", needs=needs.EDIT_DEPLOYMENT)
+def pin_revision(
+    deployment_name: str, body: wire.PinRequest, platform: PlatformOf, namespace: Namespace = None
+) -> wire.GetDeploymentResponse:
+    return _answer(platform, engine.pin_revision(platform, deployment_name, body.revision, namespace=namespace))
+
+
+@router.post("/{deployment_name}/shadow", needs=needs.EDIT_DEPLOYMENT)
 def start_shadow(
-    name: str, body: wire.ShadowRequest, platform: PlatformOf, namespace: Namespace = None
+    deployment_name: str, body: wire.ShadowRequest, platform: PlatformOf, caller: Caller, namespace: Namespace = None
 ) -> wire.GetDeploymentResponse:
     """Copies of a share of the requests to another model, whose answers are counted and dropped."""
     percent = spec.check_percent(body.percent)
-    done = engine.start_shadow(platform, name, percent, _source(body), _serving(body), namespace=namespace)
+    done = engine.start_shadow(
+        platform, deployment_name, percent, _source(platform, caller, body), _serving(body), namespace=namespace
+    )
     return _answer(platform, done)
 
 
-@router.delete("/{name}/shadow")
-def stop_shadow(name: str, platform: PlatformOf, namespace: Namespace = None) -> wire.GetDeploymentResponse:
-    return _answer(platform, engine.stop_shadow(platform, name, namespace=namespace))
+@router.delete("/{deployment_name}/shadow", needs=needs.EDIT_DEPLOYMENT)
+def stop_shadow(deployment_name: str, platform: PlatformOf, namespace: Namespace = None) -> wire.GetDeploymentResponse:
+    return _answer(platform, engine.stop_shadow(platform, deployment_name, namespace=namespace))
 
 
-@router.get("/{name}/stats")
+@router.get("/{deployment_name}/stats", needs=needs.VIEW_DEPLOYMENT)
 def get_deployment_stats(
-    name: str,
+    deployment_name: str,
     platform: PlatformOf,
     seconds: Annotated[int, Query(ge=1, le=3600)] = 300,
     namespace: Namespace = None,
 ) -> wire.GetDeploymentStatsResponse:
     """What the router counted over the last `seconds`, of each revision."""
     with platform.store.read() as tx:
-        deployment = engine.find_deployment(tx, name, namespace)
+        deployment = engine.find_deployment(tx, deployment_name, namespace)
     step_s = 1 if seconds <= _FINE_S else 10
     points = platform.traffic.points(deployment.id, now=platform.clock(), seconds=seconds, step_s=step_s)
     return wire.GetDeploymentStatsResponse(points=[point_message(point) for point in points], step_s=step_s)
@@ -166,7 +186,13 @@ def get_deployment_stats(
 # ---------------------------------------------------------------------------------------------------------- shared
 
 
-def _source(body: wire.DeploymentSource) -> SourceSpec:
+def _source(platform: Platform, caller: Principal, body: wire.DeploymentSource) -> SourceSpec:
+    """What the body names, if the caller may see it."""
+    with platform.store.read() as tx:
+        if body.model:
+            caller.check(tx, Permission.VIEW_MODEL_REGISTRY, "model_name", registered_name(body.model))
+        if body.checkpoint_uuid:
+            caller.check(tx, Permission.VIEW_EXPERIMENT_ARTIFACTS, "checkpoint_uuid", body.checkpoint_uuid)
     return SourceSpec(model=body.model, checkpoint_uuid=body.checkpoint_uuid, model_uri=body.model_uri)
 
 

@@ -6,9 +6,11 @@ from typing import Annotated
 
 from fastapi import Query, Request
 
-from resolute.domain.errors import Forbidden, NotFound
+from resolute.domain import needs
+from resolute.domain.errors import NotFound
 from resolute.domain.metric import VALIDATION
 from resolute.domain.retention import RetentionPolicy
+from resolute.domain.rights import Permission
 from resolute.engine.experiments import changes as engine
 from resolute.engine.experiments import submission
 from resolute.engine.experiments.collection import policy_of
@@ -67,7 +69,7 @@ _TRIAL_SORT_FIELDS = {
 # ---------------------------------------------------------------------------------------------------------- submit
 
 
-@router.post("/api/v1/experiments")
+@router.post("/api/v1/experiments", needs=needs.CREATE_EXPERIMENT.in_body)
 def create_experiment(
     body: wire.CreateExperimentRequest, platform: PlatformOf, caller: Caller
 ) -> wire.CreateExperimentResponse:
@@ -85,9 +87,15 @@ def create_experiment(
 def submit(
     platform: Platform, caller: Principal, body: wire.CreateExperimentRequest, *, external_id: str | None = None
 ) -> submission.CreatedExperiment:
+    with platform.store.read() as tx:
+        if body.parent_id:
+            caller.check(tx, Permission.VIEW_EXPERIMENT_ARTIFACTS, "experiment_id", body.parent_id)
+        if body.template:
+            caller.check(tx, Permission.VIEW_TEMPLATES, "template_name", body.template)
     return submission.create_experiment(
         platform,
         user=caller.user,
+        rights=caller.rights,
         config_text=body.config,
         context=pack_files(body.model_definition),
         activate=body.activate,
@@ -110,16 +118,20 @@ def _created_message(platform: Platform, caller: Principal, created: submission.
     return experiment_message(summary, now=platform.clock())
 
 
-@router.post("/api/v1/experiments/continue")
-def continue_experiment(body: wire.ContinueExperimentRequest, platform: PlatformOf) -> wire.ContinueExperimentResponse:
-    created = submission.continue_experiment(platform, body.id, body.override_config)
+@router.post("/api/v1/experiments/continue", needs=needs.EDIT_EXPERIMENT.in_body)
+def continue_experiment(
+    body: wire.ContinueExperimentRequest, platform: PlatformOf, caller: Caller
+) -> wire.ContinueExperimentResponse:
+    with platform.store.read() as tx:
+        caller.check(tx, Permission.UPDATE_EXPERIMENT, "experiment_id", body.id)
+    created = submission.continue_experiment(platform, body.id, body.override_config, rights=caller.rights)
     return wire.ContinueExperimentResponse(
         experiment=show_experiment(platform, body.id),
         warnings=[enums.LaunchWarning.CURRENT_SLOTS_EXCEEDED] if created.exceeds_slots else [],
     )
 
 
-@router.post("/api/v1/preview-hp-search", operation_id="PreviewHPSearch")
+@router.post("/api/v1/preview-hp-search", needs=needs.SIGNED_IN, operation_id="PreviewHPSearch")
 def preview_hp_search(
     body: wire.PreviewHPSearchRequest, platform: PlatformOf, request: Request
 ) -> wire.PreviewHPSearchResponse:
@@ -148,9 +160,10 @@ def preview_hp_search(
 # ------------------------------------------------------------------------------------------------------------ look
 
 
-@router.get("/api/v1/experiments")
+@router.get("/api/v1/experiments", needs=needs.VIEW_EXPERIMENT.listed)
 def get_experiments(
     platform: PlatformOf,
+    caller: Caller,
     page: Paging,
     name: str = "",
     description: str = "",
@@ -176,6 +189,7 @@ def get_experiments(
         description_contains=description,
         labels=tuple(labels),
         project_id=project_id or None,
+        visible_in=caller.workspaces(Permission.VIEW_EXPERIMENT_METADATA),
         id_from=id_gte,
         id_to=id_lte,
         sort_by=_SORT_FIELDS.get(sort_by, "id"),
@@ -191,7 +205,7 @@ def get_experiments(
     )
 
 
-@router.get("/api/v1/experiments/{experiment_id}")
+@router.get("/api/v1/experiments/{experiment_id}", needs=needs.VIEW_EXPERIMENT.or_own_task)
 def get_experiment(experiment_id: int, platform: PlatformOf) -> wire.GetExperimentResponse:
     message = show_experiment(platform, experiment_id)
     is_over = message.end_time is not None
@@ -201,7 +215,7 @@ def get_experiment(experiment_id: int, platform: PlatformOf) -> wire.GetExperime
     )
 
 
-@router.get("/api/v1/experiments/{experiment_id}/trials")
+@router.get("/api/v1/experiments/{experiment_id}/trials", needs=needs.VIEW_EXPERIMENT.or_own_task)
 def get_experiment_trials(
     experiment_id: int,
     platform: PlatformOf,
@@ -224,7 +238,10 @@ def get_experiment_trials(
     return wire_trials.GetExperimentTrialsResponse(trials=trials, pagination=pagination(found, page))
 
 
-@router.get("/api/v1/experiments/{experiment_id}/searcher/best_searcher_validation_metric")
+@router.get(
+    "/api/v1/experiments/{experiment_id}/searcher/best_searcher_validation_metric",
+    needs=needs.VIEW_EXPERIMENT.or_own_task,
+)
 def get_best_searcher_validation_metric(experiment_id: int, platform: PlatformOf) -> wire.BestSearcherValidationMetric:
     with platform.store.read() as tx:
         experiment = tx.experiments.get(experiment_id)
@@ -236,7 +253,7 @@ def get_best_searcher_validation_metric(experiment_id: int, platform: PlatformOf
     return wire.BestSearcherValidationMetric(metric=best)
 
 
-@router.get("/api/v1/experiments/{experiment_id}/validation-history")
+@router.get("/api/v1/experiments/{experiment_id}/validation-history", needs=needs.VIEW_EXPERIMENT.or_own_task)
 def get_experiment_validation_history(
     experiment_id: int, platform: PlatformOf
 ) -> wire.GetExperimentValidationHistoryResponse:
@@ -260,7 +277,7 @@ def get_experiment_validation_history(
     return wire.GetExperimentValidationHistoryResponse(validation_history=history)
 
 
-@router.get("/api/v1/experiments/{experiment_id}/model_def")
+@router.get("/api/v1/experiments/{experiment_id}/model_def", needs=needs.VIEW_ARTIFACTS.or_own_task)
 def get_model_def(experiment_id: int, platform: PlatformOf) -> wire.ArchiveResponse:
     with platform.store.read() as tx:
         context_id = tx.experiments.get(experiment_id).context_id
@@ -271,13 +288,13 @@ def get_model_def(experiment_id: int, platform: PlatformOf) -> wire.ArchiveRespo
 # ---------------------------------------------------------------------------------------------------------- change
 
 
-@router.patch("/api/v1/experiments/{experiment_id}")
+@router.patch("/api/v1/experiments/{experiment_id}", needs=needs.EDIT_EXPERIMENT)
 def patch_experiment(experiment_id: int, body: wire.PatchExperiment, platform: PlatformOf) -> wire.ExperimentResponse:
     change(platform, experiment_id, body)
     return wire.ExperimentResponse(experiment=show_experiment(platform, experiment_id))
 
 
-@router.patch("/experiments/{experiment_id}", include_in_schema=False)
+@router.patch("/experiments/{experiment_id}", needs=needs.EDIT_EXPERIMENT, include_in_schema=False)
 def patch_experiment_old(experiment_id: int, body: wire.PatchExperiment, platform: PlatformOf) -> Empty:
     """Where clients before 0.22 sent `set priority`, `weight` and `max-slots`."""
     change(platform, experiment_id, body)
@@ -309,69 +326,65 @@ def _policy(platform: Platform, experiment_id: int, patch: wire.PatchCheckpointS
     return RetentionPolicy(save_experiment_best=best, save_trial_best=trial_best, save_trial_latest=latest)
 
 
-@router.post("/api/v1/experiments/{experiment_id}/pause")
+@router.post("/api/v1/experiments/{experiment_id}/pause", needs=needs.EDIT_EXPERIMENT)
 def pause_experiment(experiment_id: int, platform: PlatformOf) -> Empty:
     engine.pause_experiment(platform, experiment_id)
     return Empty()
 
 
-@router.post("/api/v1/experiments/{experiment_id}/activate")
+@router.post("/api/v1/experiments/{experiment_id}/activate", needs=needs.EDIT_EXPERIMENT)
 def activate_experiment(experiment_id: int, platform: PlatformOf) -> Empty:
     engine.activate_experiment(platform, experiment_id)
     return Empty()
 
 
-@router.post("/api/v1/experiments/{experiment_id}/cancel")
+@router.post("/api/v1/experiments/{experiment_id}/cancel", needs=needs.EDIT_EXPERIMENT)
 def cancel_experiment(experiment_id: int, platform: PlatformOf) -> Empty:
     engine.cancel_experiment(platform, experiment_id)
     return Empty()
 
 
-@router.post("/api/v1/experiments/{experiment_id}/kill")
+@router.post("/api/v1/experiments/{experiment_id}/kill", needs=needs.EDIT_EXPERIMENT)
 def kill_experiment(experiment_id: int, platform: PlatformOf) -> Empty:
     engine.kill_experiment(platform, experiment_id)
     return Empty()
 
 
-@router.post("/api/v1/experiments/{experiment_id}/archive")
+@router.post("/api/v1/experiments/{experiment_id}/archive", needs=needs.EDIT_EXPERIMENT)
 def archive_experiment(experiment_id: int, platform: PlatformOf) -> Empty:
     engine.archive_experiment(platform, experiment_id)
     return Empty()
 
 
-@router.post("/api/v1/experiments/{experiment_id}/unarchive")
+@router.post("/api/v1/experiments/{experiment_id}/unarchive", needs=needs.EDIT_EXPERIMENT)
 def unarchive_experiment(experiment_id: int, platform: PlatformOf) -> Empty:
     engine.unarchive_experiment(platform, experiment_id)
     return Empty()
 
 
-@router.post("/api/v1/experiments/{experiment_id}/move")
-def move_experiment(experiment_id: int, body: wire.MoveExperimentRequest, platform: PlatformOf) -> Empty:
+@router.post("/api/v1/experiments/{experiment_id}/move", needs=needs.EDIT_EXPERIMENT)
+def move_experiment(
+    experiment_id: int, body: wire.MoveExperimentRequest, platform: PlatformOf, caller: Caller
+) -> Empty:
+    with platform.store.read() as tx:
+        caller.check(tx, Permission.CREATE_EXPERIMENT, "project_id", body.destination_project_id)
     engine.move_experiment(platform, experiment_id, body.destination_project_id)
     return Empty()
 
 
-@router.delete("/api/v1/experiments/{experiment_id}")
-def delete_experiment(experiment_id: int, platform: PlatformOf, caller: Caller) -> Empty:
-    """Its owner or an administrator. Checkpoint files, logs and metrics go with it."""
-    require_owner(platform, experiment_id, caller)
+@router.delete("/api/v1/experiments/{experiment_id}", needs=needs.DELETE_EXPERIMENT)
+def delete_experiment(experiment_id: int, platform: PlatformOf) -> Empty:
+    """Checkpoint files, logs and metrics go with it."""
     engine.delete_experiment(platform, experiment_id)
     return Empty()
 
 
-def require_owner(platform: Platform, experiment_id: int, caller: Principal) -> None:
-    with platform.store.read() as tx:
-        experiment = tx.experiments.get(experiment_id)
-    if experiment.user_id != caller.user.id and not caller.user.is_admin:
-        raise Forbidden(f"Experiment {experiment_id} belongs to somebody else. Ask its owner or an administrator.")
-
-
-@router.put("/api/v1/experiments/{experiment_id}/labels/{label}")
+@router.put("/api/v1/experiments/{experiment_id}/labels/{label}", needs=needs.DESCRIBE_EXPERIMENT)
 def put_experiment_label(experiment_id: int, label: str, platform: PlatformOf) -> wire.LabelsResponse:
     return _relabel(platform, experiment_id, add=label)
 
 
-@router.delete("/api/v1/experiments/{experiment_id}/labels/{label}")
+@router.delete("/api/v1/experiments/{experiment_id}/labels/{label}", needs=needs.DESCRIBE_EXPERIMENT)
 def delete_experiment_label(experiment_id: int, label: str, platform: PlatformOf) -> wire.LabelsResponse:
     return _relabel(platform, experiment_id, remove=label)
 
@@ -384,10 +397,11 @@ def _relabel(platform: Platform, experiment_id: int, *, add: str = "", remove: s
     return wire.LabelsResponse(labels=labels)
 
 
-@router.get("/api/v1/experiment/labels")
+@router.get("/api/v1/experiment/labels", needs=needs.VIEW_EXPERIMENT.listed)
 def get_experiment_labels(
-    platform: PlatformOf, project_id: Annotated[int, Query(alias="projectId")] = 0
+    platform: PlatformOf, caller: Caller, project_id: Annotated[int, Query(alias="projectId")] = 0
 ) -> wire.LabelsResponse:
+    visible = caller.workspaces(Permission.VIEW_EXPERIMENT_METADATA)
     with platform.store.read() as tx:
-        found = tx.experiments.search(ExperimentQuery(project_id=project_id or None)).items
+        found = tx.experiments.search(ExperimentQuery(project_id=project_id or None, visible_in=visible)).items
     return wire.LabelsResponse(labels=sorted({label for summary in found for label in summary.experiment.labels}))

@@ -8,6 +8,7 @@ from typing import IO
 
 from fastapi.responses import Response
 
+from resolute.domain import needs
 from resolute.domain.errors import NotFound
 from resolute.engine.platform import Platform
 from resolute.server.auth import PlatformOf
@@ -18,7 +19,7 @@ from resolute.spec.wire import experiments as wire
 router = Resource(tags=["experiments"])
 
 
-@router.get("/api/v1/experiments/{experiment_id}/file_tree")
+@router.get("/api/v1/experiments/{experiment_id}/file_tree", needs=needs.VIEW_ARTIFACTS.or_own_task)
 def get_model_def_tree(experiment_id: int, platform: PlatformOf) -> wire.GetModelDefTreeResponse:
     root = wire.FileNode(path="", name="", is_dir=True)
     folders = {"": root}
@@ -48,7 +49,7 @@ def _folder(folders: dict[str, wire.FileNode], path: str) -> wire.FileNode:
     return folders[path]
 
 
-@router.post("/api/v1/experiments/{experiment_id}/file")
+@router.post("/api/v1/experiments/{experiment_id}/file", needs=needs.VIEW_ARTIFACTS)
 def get_model_def_file(
     experiment_id: int, body: wire.GetModelDefFileRequest, platform: PlatformOf
 ) -> wire.GetModelDefFileResponse:
@@ -56,7 +57,11 @@ def get_model_def_file(
     return wire.GetModelDefFileResponse(file=base64.b64encode(content).decode())
 
 
-@router.get("/experiments/{experiment_id}/file/download", operation_id="DownloadModelDefFile")
+@router.get(
+    "/experiments/{experiment_id}/file/download",
+    needs=needs.VIEW_ARTIFACTS.or_own_task,
+    operation_id="DownloadModelDefFile",
+)
 def download_model_def_file(experiment_id: int, path: str, platform: PlatformOf) -> Response:
     """Always as an attachment: an uploaded page must not run as one of ours."""
     content = _content(platform, experiment_id, path)

@@ -11,9 +11,11 @@ from typing import Annotated
 from fastapi import Query
 from fastapi.responses import PlainTextResponse
 
+from resolute.domain import needs
 from resolute.domain.errors import InvalidInput
+from resolute.domain.rights import Permission
 from resolute.engine.platform import Platform
-from resolute.server.auth import PlatformOf
+from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.resource import Resource
 from resolute.spec.wire import jobs as wire
 from resolute.spec.wire.base import to_rfc3339
@@ -44,8 +46,10 @@ class Use:
         return (self.end - self.start).total_seconds() * self.slots
 
 
-@router.get("/api/v1/resources/allocation/raw")
-def resource_allocation_raw(platform: PlatformOf, after: After, before: Before) -> wire.ResourceAllocationRawResponse:
+@router.get("/api/v1/resources/allocation/raw", needs=needs.VIEW_EXPERIMENT.listed)
+def resource_allocation_raw(
+    platform: PlatformOf, caller: Caller, after: After, before: Before
+) -> wire.ResourceAllocationRawResponse:
     entries = [
         wire.ResourceAllocationRawEntry(
             kind=use.kind,
@@ -58,20 +62,23 @@ def resource_allocation_raw(platform: PlatformOf, after: After, before: Before) 
             seconds=(use.end - use.start).total_seconds(),
             slots=use.slots,
         )
-        for use in _uses(platform, _aware(after), _aware(before))
+        for use in _uses(platform, caller, _aware(after), _aware(before))
     ]
     return wire.ResourceAllocationRawResponse(resource_entries=entries)
 
 
-@router.get("/api/v1/resources/allocation/aggregated")
+@router.get("/api/v1/resources/allocation/aggregated", needs=needs.VIEW_EXPERIMENT.listed)
 def resource_allocation_aggregated(
     platform: PlatformOf,
+    caller: Caller,
     start_date: Annotated[str, Query(alias="startDate", description="2026-01-31, or 2026-01 for months.")],
     end_date: Annotated[str, Query(alias="endDate", description="The last day or month, included.")],
     period: AggregationPeriod = AggregationPeriod.DAILY,
 ) -> wire.ResourceAllocationAggregatedResponse:
     """Slot-seconds by user, label and pool."""
-    entries = [_aggregated(platform, start, end, period) for start, end in _periods(start_date, end_date, period)]
+    entries = [
+        _aggregated(platform, caller, start, end, period) for start, end in _periods(start_date, end_date, period)
+    ]
     return wire.ResourceAllocationAggregatedResponse(resource_entries=entries)
 
 
@@ -82,28 +89,42 @@ BeforeTime = Annotated[datetime, Query(alias="timestamp_before")]
 _USE_COLUMNS = ("experiment_id", "kind", "username", "labels", "slots", "start_time", "end_time", "seconds")
 
 
-@router.get("/resources/allocation/allocations-csv", operation_id="AllocationsCsv", response_class=PlainTextResponse)
-def allocations_csv(platform: PlatformOf, after: AfterTime, before: BeforeTime) -> str:
-    return _use_table(platform, after, before)
-
-
-@router.get("/resources/allocation/raw", operation_id="RawAllocationCsv", response_class=PlainTextResponse)
-def raw_csv(platform: PlatformOf, after: AfterTime, before: BeforeTime) -> str:
-    return _use_table(platform, after, before)
+@router.get(
+    "/resources/allocation/allocations-csv",
+    needs=needs.VIEW_EXPERIMENT.listed,
+    operation_id="AllocationsCsv",
+    response_class=PlainTextResponse,
+)
+def allocations_csv(platform: PlatformOf, caller: Caller, after: AfterTime, before: BeforeTime) -> str:
+    return _use_table(platform, caller, after, before)
 
 
 @router.get(
-    "/resources/allocation/aggregated", operation_id="AggregatedAllocationCsv", response_class=PlainTextResponse
+    "/resources/allocation/raw",
+    needs=needs.VIEW_EXPERIMENT.listed,
+    operation_id="RawAllocationCsv",
+    response_class=PlainTextResponse,
+)
+def raw_csv(platform: PlatformOf, caller: Caller, after: AfterTime, before: BeforeTime) -> str:
+    return _use_table(platform, caller, after, before)
+
+
+@router.get(
+    "/resources/allocation/aggregated",
+    needs=needs.VIEW_EXPERIMENT.listed,
+    operation_id="AggregatedAllocationCsv",
+    response_class=PlainTextResponse,
 )
 def aggregated_csv(
     platform: PlatformOf,
+    caller: Caller,
     start_date: str,
     end_date: str,
     period: AggregationPeriod = AggregationPeriod.DAILY,
 ) -> str:
     rows: list[tuple[object, ...]] = []
     for start, end in _periods(start_date, end_date, period):
-        entry = _aggregated(platform, start, end, period)
+        entry = _aggregated(platform, caller, start, end, period)
         rows.append(("total", "total", entry.period_start, entry.seconds))
         groups = {
             "username": entry.by_username,
@@ -115,9 +136,9 @@ def aggregated_csv(
     return _table(("aggregation_type", "aggregation_key", "date", "seconds"), rows)
 
 
-def _use_table(platform: Platform, after: datetime, before: datetime) -> str:
+def _use_table(platform: Platform, caller: Principal, after: datetime, before: datetime) -> str:
     rows: list[tuple[object, ...]] = []
-    for use in _uses(platform, _aware(after), _aware(before)):
+    for use in _uses(platform, caller, _aware(after), _aware(before)):
         seconds = (use.end - use.start).total_seconds()
         who = (use.experiment_id, use.kind, use.username, ",".join(use.labels), use.slots)
         rows.append((*who, to_rfc3339(use.start), to_rfc3339(use.end), seconds))
@@ -133,10 +154,12 @@ def _table(columns: tuple[str, ...], rows: list[tuple[object, ...]]) -> str:
 # ----------------------------------------------------------------------------------------------------- the sums
 
 
-def _uses(platform: Platform, start: datetime, end: datetime) -> list[Use]:
+def _uses(platform: Platform, caller: Principal, start: datetime, end: datetime) -> list[Use]:
+    """Of what ran in workspaces that the caller may see."""
     now = platform.clock()
     with platform.store.read() as tx:
         users = {user.id: user.username for user in tx.users.all()}
+        workspaces = {project.id: project.workspace_id for project in tx.workspaces.projects()}
         uses = []
         for allocation in tx.allocations.between(start, end):
             if allocation.start_time is None:
@@ -144,7 +167,11 @@ def _uses(platform: Platform, start: datetime, end: datetime) -> list[Use]:
             experiment = None
             if allocation.trial_id is not None:
                 experiment = tx.experiments.get(tx.trials.get(allocation.trial_id).experiment_id)
-            user_id = experiment.user_id if experiment else tx.tasks.get(allocation.task_id).user_id or 0
+            task = tx.tasks.get(allocation.task_id)
+            workspace_id = workspaces[experiment.project_id] if experiment else task.workspace_id
+            if not caller.lists(Permission.VIEW_EXPERIMENT_METADATA, workspace_id):
+                continue
+            user_id = experiment.user_id if experiment else task.user_id or 0
             uses.append(
                 Use(
                     kind="experiment" if experiment else "task",
@@ -162,12 +189,12 @@ def _uses(platform: Platform, start: datetime, end: datetime) -> list[Use]:
 
 
 def _aggregated(
-    platform: Platform, start: datetime, end: datetime, period: AggregationPeriod
+    platform: Platform, caller: Principal, start: datetime, end: datetime, period: AggregationPeriod
 ) -> wire.ResourceAllocationAggregatedEntry:
     by_user: dict[str, float] = defaultdict(float)
     by_label: dict[str, float] = defaultdict(float)
     by_pool: dict[str, float] = defaultdict(float)
-    uses = _uses(platform, start, end)
+    uses = _uses(platform, caller, start, end)
     for use in uses:
         by_user[use.username] += use.slot_seconds
         by_pool[use.pool] += use.slot_seconds

@@ -3,8 +3,8 @@
 Clients that only look around work; clients that act learn what to do instead.
 """
 
+from resolute.domain import needs
 from resolute.domain.errors import NotSupported
-from resolute.server.auth import Caller
 from resolute.server.resource import Resource
 from resolute.spec.wire import registry, tasks
 from resolute.spec.wire.base import Empty
@@ -12,34 +12,34 @@ from resolute.spec.wire.base import Empty
 router = Resource(tags=["not yet"])
 
 
-@router.get("/api/v1/notebooks")
+@router.get("/api/v1/notebooks", needs=needs.VIEW_TASK.listed)
 def get_notebooks() -> tasks.GetNotebooksResponse:
     return tasks.GetNotebooksResponse()
 
 
-@router.get("/api/v1/tensorboards")
+@router.get("/api/v1/tensorboards", needs=needs.VIEW_TASK.listed)
 def get_tensorboards() -> tasks.GetTensorboardsResponse:
     return tasks.GetTensorboardsResponse()
 
 
-@router.get("/api/v1/shells")
+@router.get("/api/v1/shells", needs=needs.VIEW_TASK.listed)
 def get_shells() -> tasks.GetShellsResponse:
     return tasks.GetShellsResponse()
 
 
-@router.get("/api/v1/commands")
+@router.get("/api/v1/commands", needs=needs.VIEW_TASK.listed)
 def get_commands() -> tasks.GetCommandsResponse:
     return tasks.GetCommandsResponse()
 
 
-@router.post("/api/v1/notebooks")
+@router.post("/api/v1/notebooks", needs=needs.CREATE_TASK.in_body)
 def launch_notebook() -> Empty:
     raise NotSupported(
         "This master does not launch notebooks. Run JupyterLab on your machine and use the Python client."
     )
 
 
-@router.post("/api/v1/tensorboards")
+@router.post("/api/v1/tensorboards", needs=needs.CREATE_TASK.in_body)
 def launch_tensorboard() -> Empty:
     raise NotSupported(
         "This master does not launch TensorBoard. Look at the curves in the web UI, or run tensorboard over the "
@@ -47,35 +47,35 @@ def launch_tensorboard() -> Empty:
     )
 
 
-@router.post("/api/v1/shells")
+@router.post("/api/v1/shells", needs=needs.CREATE_TASK.in_body)
 def launch_shell() -> Empty:
     raise NotSupported("This master does not launch shells. Trials run on this very machine: use its own shell.")
 
 
-@router.post("/api/v1/commands")
+@router.post("/api/v1/commands", needs=needs.CREATE_TASK.in_body)
 def launch_command() -> Empty:
     raise NotSupported("This master does not launch commands. Submit an experiment with the command as its entrypoint.")
 
 
-@router.post("/api/v1/generic-tasks")
+@router.post("/api/v1/generic-tasks", needs=needs.CREATE_TASK.in_body)
 def create_generic_task() -> Empty:
     raise NotSupported(
         "This master does not run generic tasks. Submit an experiment with the command as its entrypoint."
     )
 
 
-@router.get("/api/v1/webhooks")
+@router.get("/api/v1/webhooks", needs=needs.VIEW_WEBHOOKS)
 def get_webhooks() -> registry.GetWebhooksResponse:
     return registry.GetWebhooksResponse()
 
 
-@router.post("/api/v1/webhooks")
+@router.post("/api/v1/webhooks", needs=needs.EDIT_WEBHOOKS)
 def post_webhook() -> Empty:
     raise NotSupported("This master does not send webhooks. Poll `experiment wait`, or listen to /api/v1/events.")
 
 
-@router.post("/api/v1/webhooks/custom")
-def post_webhook_event_data(body: registry.PostWebhookEventDataRequest, caller: Caller) -> Empty:
+@router.post("/api/v1/webhooks/custom", needs=needs.SIGNED_IN.or_any_task)
+def post_webhook_event_data(body: registry.PostWebhookEventDataRequest) -> Empty:
     """Accepted, so that a script's alert does not fail its training; nobody is told."""
     return Empty()
 
@@ -85,22 +85,22 @@ def post_webhook_event_data(body: registry.PostWebhookEventDataRequest, caller: 
 _LOGS_STAY = "Logs are kept until their experiment is deleted; this master has no shorter retention."
 
 
-@router.put("/api/v1/experiments/{experiment_id}/retain_logs")
+@router.put("/api/v1/experiments/{experiment_id}/retain_logs", needs=needs.EDIT_EXPERIMENT)
 def put_experiment_retain_logs(experiment_id: int) -> Empty:
     raise NotSupported(_LOGS_STAY)
 
 
-@router.put("/api/v1/trials/{trial_id}/retain_logs")
+@router.put("/api/v1/trials/{trial_id}/retain_logs", needs=needs.EDIT_EXPERIMENT)
 def put_trial_retain_logs(trial_id: int) -> Empty:
     raise NotSupported(_LOGS_STAY)
 
 
-@router.delete("/api/v1/experiments/{experiment_id}/tensorboard-files")
+@router.delete("/api/v1/experiments/{experiment_id}/tensorboard-files", needs=needs.EDIT_EXPERIMENT)
 def delete_tensorboard_files(experiment_id: int) -> Empty:
     """Nothing to delete: event files are part of what a trial writes itself."""
     return Empty()
 
 
-@router.post("/api/v1/trial-source-info")
+@router.post("/api/v1/trial-source-info", needs=needs.SIGNED_IN)
 def report_trial_source_info() -> Empty:
     raise NotSupported("This master does not record which checkpoint an inference run used.")

@@ -1,5 +1,6 @@
 """What came from what, as a graph."""
 
+from resolute.domain import needs
 from resolute.engine.registry.lineage import Kind, lineage
 from resolute.server.auth import PlatformOf
 from resolute.server.resource import Resource
@@ -9,7 +10,7 @@ from resolute.spec.wire import datasets as wire
 router = Resource(tags=["lineage"])
 
 
-@router.get("/api/v1/lineage")
+@router.get("/api/v1/lineage", needs=needs.VIEW_EXPERIMENT.listed)
 def get_lineage(kind: wire.LineageKind, id: str, platform: PlatformOf) -> wire.LineageResponse:
     """Back to the data that something came from and forward to where it is served. `id` is a dataset as
     `name:version`, a model version as `name/version`, a deployment as `name` or `name/revision`, a checkpoint's uuid,

@@ -9,8 +9,10 @@ from fastapi.responses import StreamingResponse
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
+from resolute.domain import needs
 from resolute.domain.errors import InvalidInput
 from resolute.domain.log import NO_RANK, LogStream
+from resolute.domain.rights import Permission
 from resolute.engine.platform import Platform
 from resolute.engine.ports.logs import LogQuery
 from resolute.server.auth import Caller, PlatformOf
@@ -61,7 +63,11 @@ def _microseconds(moment: datetime | None) -> int | None:
 Filter = Annotated[LogQuery, Depends(_log_query)]
 
 
-@router.get("/api/v1/trials/{trial_id}/logs", responses={200: {"model": wire.TrialLogsResponse}})
+@router.get(
+    "/api/v1/trials/{trial_id}/logs",
+    needs=needs.VIEW_ARTIFACTS.or_own_task,
+    responses={200: {"model": wire.TrialLogsResponse}},
+)
 async def trial_logs(
     trial_id: int, platform: PlatformOf, state: StateOf, query: Filter, follow: bool = False
 ) -> StreamingResponse:
@@ -82,7 +88,11 @@ async def _trial_lines(
         yield [trial_line(line, trial_id) for line in batch]
 
 
-@router.get("/api/v1/tasks/{task_id}/logs", responses={200: {"model": wire.TaskLogsResponse}})
+@router.get(
+    "/api/v1/tasks/{task_id}/logs",
+    needs=needs.VIEW_ARTIFACTS.or_own_task,
+    responses={200: {"model": wire.TaskLogsResponse}},
+)
 async def task_logs(
     task_id: str, platform: PlatformOf, state: StateOf, query: Filter, follow: bool = False
 ) -> StreamingResponse:
@@ -102,14 +112,22 @@ async def _task_lines(
         yield [task_line(line, task_id) for line in batch]
 
 
-@router.get("/api/v1/trials/{trial_id}/logs/fields", responses={200: {"model": wire.LogFieldsResponse}})
+@router.get(
+    "/api/v1/trials/{trial_id}/logs/fields",
+    needs=needs.VIEW_ARTIFACTS.or_own_task,
+    responses={200: {"model": wire.LogFieldsResponse}},
+)
 async def trial_logs_fields(trial_id: int, platform: PlatformOf) -> StreamingResponse:
     """What the lines can be filtered by."""
     task_id = await run_in_threadpool(_task_of, platform, trial_id)
     return stream(_fields(platform, task_id))
 
 
-@router.get("/api/v1/tasks/{task_id}/logs/fields", responses={200: {"model": wire.LogFieldsResponse}})
+@router.get(
+    "/api/v1/tasks/{task_id}/logs/fields",
+    needs=needs.VIEW_ARTIFACTS.or_own_task,
+    responses={200: {"model": wire.LogFieldsResponse}},
+)
 async def task_logs_fields(task_id: str, platform: PlatformOf) -> StreamingResponse:
     await run_in_threadpool(_require_task, platform, task_id)
     return stream(_fields(platform, task_id))
@@ -134,13 +152,13 @@ async def _fields(platform: Platform, task_id: str) -> AsyncIterator[list[dict[s
 # --------------------------------------------------------------------------------------------------------- shipped
 
 
-@router.post("/api/v1/task/logs")
+@router.post("/api/v1/task/logs", needs=needs.REPORT.in_body.or_any_task)
 def post_task_logs(body: wire.PostTaskLogsRequest, platform: PlatformOf, caller: Caller) -> Empty:
     _append(platform, caller, body.logs)
     return Empty()
 
 
-@router.post("/task-logs", operation_id="PostTaskLogsArray")
+@router.post("/task-logs", needs=needs.REPORT.in_body.or_any_task, operation_id="PostTaskLogsArray")
 def post_task_logs_array(body: Annotated[Any, Body()], platform: PlatformOf, caller: Caller) -> Empty:
     """As above, from the shipper of scripts that run outside the platform: a bare list."""
     if not isinstance(body, list) and body:
@@ -161,13 +179,14 @@ def _append(platform: Platform, caller: Caller, logs: list[wire.PostedLog]) -> N
         by_task.setdefault(each.task_id, []).append(each)
     for task_id in by_task:
         caller.require("task_id", task_id)
-        _require_task(platform, task_id)
+        with platform.store.read() as tx:
+            caller.check(tx, Permission.REPORT_FOR_TASK, "task_id", tx.tasks.get(task_id).id)
     now = platform.clock()
     for task_id, lines in by_task.items():
         platform.logs.append(task_id, [posted_line(line, now) for line in lines])
 
 
-@router.post("/api/v1/cleanup_logs")
+@router.post("/api/v1/cleanup_logs", needs=needs.SIGNED_IN)
 def cleanup_logs() -> wire.CleanupLogsResponse:
     """Logs live as long as their experiment: there is nothing to clean."""
     return wire.CleanupLogsResponse()

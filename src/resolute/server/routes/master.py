@@ -6,8 +6,9 @@ from typing import Annotated, Any
 from fastapi import Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
-from resolute.engine.access.accounts import require_admin
-from resolute.server.auth import Caller, PlatformOf
+from resolute.domain import needs
+from resolute.domain.rights import RightsMode
+from resolute.server.auth import PlatformOf
 from resolute.server.logbook import LogbookLine
 from resolute.server.resource import Resource
 from resolute.server.schema import schema_of
@@ -24,7 +25,7 @@ router = Resource(tags=["master"])
 _MESSAGE = "cluster_message"
 
 
-@router.get("/info")
+@router.get("/info", needs=needs.PUBLIC)
 def info(platform: PlatformOf, state: StateOf) -> wire.Info:
     return wire.Info(
         version=API_VERSION,
@@ -35,13 +36,13 @@ def info(platform: PlatformOf, state: StateOf) -> wire.Info:
     )
 
 
-@router.get("/openapi.json", include_in_schema=False)
+@router.get("/openapi.json", needs=needs.SIGNED_IN, include_in_schema=False)
 def openapi(request: Request) -> JSONResponse:
     """This API, described for programs."""
     return JSONResponse(schema_of(request.app))
 
 
-@router.get("/health", operation_id="health")
+@router.get("/health", needs=needs.PUBLIC, operation_id="health")
 def health(state: StateOf, response: Response) -> wire.Health:
     """503 while the database cannot be written or the disk is full; `message` then says which."""
     problem = state.health.problem()
@@ -51,7 +52,7 @@ def health(state: StateOf, response: Response) -> wire.Health:
     return wire.Health(status="down", database="down", message=problem)
 
 
-@router.get("/api/v1/master")
+@router.get("/api/v1/master", needs=needs.PUBLIC)
 def get_master(platform: PlatformOf, state: StateOf) -> wire.GetMasterResponse:
     return wire.GetMasterResponse(
         version=API_VERSION,
@@ -59,16 +60,17 @@ def get_master(platform: PlatformOf, state: StateOf) -> wire.GetMasterResponse:
         cluster_name=platform.config.cluster_name,
         master_id=state.master_id,
         cluster_message=_cluster_message(platform),
+        rbac_enabled=platform.config.rights is RightsMode.ROLES,
     )
 
 
-@router.get("/api/v1/master/telemetry")
+@router.get("/api/v1/master/telemetry", needs=needs.PUBLIC)
 def get_telemetry() -> wire.GetTelemetryResponse:
     """Always off: this master reports to nobody."""
     return wire.GetTelemetryResponse()
 
 
-@router.get("/api/v1/master/config")
+@router.get("/api/v1/master/config", needs=needs.VIEW_MASTER_CONFIG)
 def get_master_config(platform: PlatformOf) -> wire.GetMasterConfigResponse:
     config = platform.config
     return wire.GetMasterConfigResponse(
@@ -91,14 +93,13 @@ def get_master_config(platform: PlatformOf) -> wire.GetMasterConfigResponse:
     )
 
 
-@router.get("/api/v1/master/cluster_message")
+@router.get("/api/v1/master/cluster_message", needs=needs.SIGNED_IN)
 def get_cluster_message(platform: PlatformOf) -> wire.GetClusterMessageResponse:
     return wire.GetClusterMessageResponse(cluster_message=_cluster_message(platform))
 
 
-@router.put("/api/v1/master/cluster_message")
-def set_cluster_message(body: wire.SetClusterMessageRequest, platform: PlatformOf, caller: Caller) -> Empty:
-    require_admin(caller.user, "set the cluster message")
+@router.put("/api/v1/master/cluster_message", needs=needs.EDIT_MASTER_CONFIG)
+def set_cluster_message(body: wire.SetClusterMessageRequest, platform: PlatformOf) -> Empty:
     now = platform.clock()
     message = wire.ClusterMessage(
         message=body.message, start_time=body.start_time or now, end_time=body.end_time, created_time=now
@@ -108,9 +109,8 @@ def set_cluster_message(body: wire.SetClusterMessageRequest, platform: PlatformO
     return Empty()
 
 
-@router.delete("/api/v1/master/cluster_message")
-def delete_cluster_message(platform: PlatformOf, caller: Caller) -> Empty:
-    require_admin(caller.user, "remove the cluster message")
+@router.delete("/api/v1/master/cluster_message", needs=needs.EDIT_MASTER_CONFIG)
+def delete_cluster_message(platform: PlatformOf) -> Empty:
     with platform.store.write() as tx:
         tx.settings.put(_MESSAGE, None)
     return Empty()
@@ -126,7 +126,7 @@ def _cluster_message(platform: PlatformOf) -> wire.ClusterMessage | None:
     return None if is_over else message
 
 
-@router.get("/api/v1/master/logs", responses={200: {"model": wire.MasterLogsResponse}})
+@router.get("/api/v1/master/logs", needs=needs.VIEW_MASTER_LOGS, responses={200: {"model": wire.MasterLogsResponse}})
 async def master_logs(
     state: StateOf,
     offset: Annotated[int, Query(description="First line; negative: that many from the end.")] = 0,

@@ -7,11 +7,13 @@ from fastapi import Query
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
+from resolute.domain import needs
 from resolute.domain.metric import TRAINING, VALIDATION, Series
+from resolute.domain.rights import Permission
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.engine.ports.queries import TrialQuery
-from resolute.server.auth import PlatformOf
+from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.nested_series import SEPARATOR, nested_series
 from resolute.server.resource import Resource
 from resolute.server.shapes.metrics import downsampled, report_line, series_message
@@ -37,7 +39,7 @@ Period = Annotated[int, Query(alias="periodSeconds")]
 # ---------------------------------------------------------------------------------------------------------- series
 
 
-@router.get("/api/v1/trials/{trial_id}/series")
+@router.get("/api/v1/trials/{trial_id}/series", needs=needs.VIEW_EXPERIMENT.or_own_task)
 def get_trial_series(
     trial_id: int,
     platform: PlatformOf,
@@ -53,10 +55,11 @@ def get_trial_series(
     return wire.SeriesResponse(series=[series_message(each) for each in series])
 
 
-@router.get("/api/v1/experiments/{experiment_id}/series")
+@router.get("/api/v1/experiments/{experiment_id}/series", needs=needs.VIEW_EXPERIMENT.or_own_task)
 def get_experiment_series(
     experiment_id: int,
     platform: PlatformOf,
+    caller: Caller,
     group: Annotated[list[str], Query()] = [],  # noqa: B006
     name: Names = [],  # noqa: B006
     max_points: Points = 500,
@@ -67,6 +70,7 @@ def get_experiment_series(
     """The same metrics of many trials: the given ones, or the best."""
     with platform.store.read() as tx:
         tx.experiments.get(experiment_id)
+        _check_seen(tx, caller, trial_ids)
         ids = trial_ids or _best_trials(tx, experiment_id, max_trials)
         series = _series_of(tx, ids, group, name, max_points, since)
     return wire.SeriesResponse(series=[series_message(each) for each in series])
@@ -96,9 +100,10 @@ def _best_trials(tx: Transaction, experiment_id: int, limit: int) -> list[int]:
     return [trial.id for trial in found[:limit]]
 
 
-@router.get("/api/v1/trials/time-series")
+@router.get("/api/v1/trials/time-series", needs=needs.VIEW_EXPERIMENT.in_body)
 def compare_trials(
     platform: PlatformOf,
+    caller: Caller,
     trial_ids: Annotated[list[int], Query(alias="trialIds")] = [],  # noqa: B006
     max_datapoints: Annotated[int, Query(alias="maxDatapoints")] = 1000,
     metric_names: Annotated[list[str], Query(alias="metricNames")] = [],  # noqa: B006
@@ -115,6 +120,7 @@ def compare_trials(
     )
     compared = []
     with platform.store.read() as tx:
+        _check_seen(tx, caller, trial_ids)
         views = trial_views(tx, [tx.trials.get(trial_id) for trial_id in trial_ids])
         for view in views:
             series = [
@@ -147,34 +153,57 @@ def _comparable(platform: Platform, view: TrialView, series: list[Series]) -> wi
 # --------------------------------------------------------------------------------------------- streams of reports
 
 
-@router.get("/api/v1/trials/metrics/trial_metrics", responses={200: {"model": wire.GetMetricsResponse}})
+@router.get(
+    "/api/v1/trials/metrics/trial_metrics",
+    needs=needs.VIEW_EXPERIMENT.in_body,
+    responses={200: {"model": wire.GetMetricsResponse}},
+)
 def get_metrics(
     platform: PlatformOf,
+    caller: Caller,
     trial_ids: Annotated[list[int], Query(alias="trialIds")] = [],  # noqa: B006
     group: str = "",
 ) -> StreamingResponse:
     """Every report of the trials, one JSON object per line."""
-    return _stream_reports(platform, trial_ids, group or None)
+    return _stream_reports(platform, caller, trial_ids, group or None)
 
 
-@router.get("/api/v1/trials/metrics/training_metrics", responses={200: {"model": wire.GetMetricsResponse}})
+@router.get(
+    "/api/v1/trials/metrics/training_metrics",
+    needs=needs.VIEW_EXPERIMENT.in_body,
+    responses={200: {"model": wire.GetMetricsResponse}},
+)
 def get_training_metrics(
     platform: PlatformOf,
+    caller: Caller,
     trial_ids: Annotated[list[int], Query(alias="trialIds")] = [],  # noqa: B006
 ) -> StreamingResponse:
-    return _stream_reports(platform, trial_ids, TRAINING)
+    return _stream_reports(platform, caller, trial_ids, TRAINING)
 
 
-@router.get("/api/v1/trials/metrics/validation_metrics", responses={200: {"model": wire.GetMetricsResponse}})
+@router.get(
+    "/api/v1/trials/metrics/validation_metrics",
+    needs=needs.VIEW_EXPERIMENT.in_body,
+    responses={200: {"model": wire.GetMetricsResponse}},
+)
 def get_validation_metrics(
     platform: PlatformOf,
+    caller: Caller,
     trial_ids: Annotated[list[int], Query(alias="trialIds")] = [],  # noqa: B006
 ) -> StreamingResponse:
-    return _stream_reports(platform, trial_ids, VALIDATION)
+    return _stream_reports(platform, caller, trial_ids, VALIDATION)
 
 
-def _stream_reports(platform: Platform, trial_ids: list[int], group: str | None) -> StreamingResponse:
+def _check_seen(tx: Transaction, caller: Principal, trial_ids: list[int]) -> None:
+    for trial_id in trial_ids:
+        caller.check(tx, Permission.VIEW_EXPERIMENT_METADATA, "trial_id", trial_id)
+
+
+def _stream_reports(
+    platform: Platform, caller: Principal, trial_ids: list[int], group: str | None
+) -> StreamingResponse:
     with platform.store.read() as tx:
+        _check_seen(tx, caller, trial_ids)
         for trial_id in trial_ids:
             tx.trials.get(trial_id)
     return stream_sync(_report_batches(platform, sorted(trial_ids), group))
@@ -191,16 +220,28 @@ def _report_batches(platform: Platform, trial_ids: list[int], group: str | None)
 # ---------------------------------------------------------------------------------- streams that charts follow
 
 
-@router.get("/api/v1/experiments/metrics-stream/metric-names", responses={200: {"model": wire.ExpMetricNamesResponse}})
+@router.get(
+    "/api/v1/experiments/metrics-stream/metric-names",
+    needs=needs.VIEW_EXPERIMENT.in_body,
+    responses={200: {"model": wire.ExpMetricNamesResponse}},
+)
 async def exp_metric_names(
     platform: PlatformOf,
+    caller: Caller,
     state: StateOf,
     ids: Annotated[list[int], Query()] = [],  # noqa: B006
     period_seconds: Period = 0,
 ) -> StreamingResponse:
     """Names of the metrics that experiments have reported; repeated when they change."""
     topics = [f"experiment/{each}" for each in ids]
+    await run_in_threadpool(_check_experiments, platform, caller, ids)
     return stream(_changes(state, topics, period_seconds, lambda: _metric_names(platform, ids)))
+
+
+def _check_experiments(platform: Platform, caller: Principal, ids: list[int]) -> None:
+    with platform.store.read() as tx:
+        for experiment_id in ids:
+            caller.check(tx, Permission.VIEW_EXPERIMENT_METADATA, "experiment_id", experiment_id)
 
 
 def _metric_names(platform: Platform, ids: list[int]) -> dict[str, Any]:
@@ -217,7 +258,9 @@ def _metric_names(platform: Platform, ids: list[int]) -> dict[str, Any]:
 
 
 @router.get(
-    "/api/v1/experiments/{experiment_id}/metrics-stream/batches", responses={200: {"model": wire.MetricBatchesResponse}}
+    "/api/v1/experiments/{experiment_id}/metrics-stream/batches",
+    needs=needs.VIEW_EXPERIMENT.or_own_task,
+    responses={200: {"model": wire.MetricBatchesResponse}},
 )
 async def metric_batches(
     experiment_id: int,
@@ -240,6 +283,7 @@ async def metric_batches(
 
 @router.get(
     "/api/v1/experiments/{experiment_id}/metrics-stream/trials-sample",
+    needs=needs.VIEW_EXPERIMENT.or_own_task,
     responses={200: {"model": wire.TrialsSampleResponse}},
 )
 async def trials_sample(
@@ -279,6 +323,7 @@ def _sampled(tx: Transaction, trial_id: int, group: str, name: str, points: int)
 
 @router.get(
     "/api/v1/experiments/{experiment_id}/metrics-stream/trials-snapshot",
+    needs=needs.VIEW_EXPERIMENT.or_own_task,
     responses={200: {"model": wire.TrialsSnapshotResponse}},
 )
 async def trials_snapshot(

@@ -5,13 +5,16 @@ from typing import Annotated
 
 from fastapi import Query
 
+from resolute.domain import needs
+from resolute.domain.errors import NotFound
 from resolute.domain.model import Model, ModelVersion
+from resolute.domain.rights import Permission
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.engine.ports.queries import Page
 from resolute.engine.ports.registry import ModelQuery
 from resolute.engine.registry import models as engine
-from resolute.server.auth import Caller, PlatformOf
+from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.paging import Order, Paging, is_descending, pagination
 from resolute.server.resource import Resource
 from resolute.server.shapes.registry import model_message, version_message
@@ -31,9 +34,10 @@ VersionSortBy = Annotated[enums.ModelVersionSortBy, Query(alias="sortBy")]
 # ------------------------------------------------------------------------------------------------------------ look
 
 
-@router.get("/api/v1/models")
+@router.get("/api/v1/models", needs=needs.VIEW_MODEL.listed.or_any_task)
 def get_models(
     platform: PlatformOf,
+    caller: Caller,
     page: Paging,
     name: str = "",
     description: str = "",
@@ -59,6 +63,7 @@ def get_models(
         user_ids=tuple(user_ids),
         workspace_ids=tuple(workspace_ids),
         workspace_names=tuple(workspace_names),
+        visible_in=caller.workspaces(Permission.VIEW_MODEL_REGISTRY),
         sort_by=_sort_field(sort_by),
         descending=is_descending(order_by),
         offset=request.offset,
@@ -75,22 +80,23 @@ def _sort_field(sort_by: enums.ModelSortBy) -> str:
     return "id" if sort_by is enums.ModelSortBy.UNSPECIFIED else sort_by.removeprefix("SORT_BY_").lower()
 
 
-@router.get("/api/v1/model/labels")
+@router.get("/api/v1/model/labels", needs=needs.VIEW_MODEL.listed)
 def get_model_labels(
-    platform: PlatformOf, workspace_id: Annotated[int | None, Query(alias="workspaceId")] = None
+    platform: PlatformOf, caller: Caller, workspace_id: Annotated[int | None, Query(alias="workspaceId")] = None
 ) -> wire.GetModelLabelsResponse:
     """Most used first."""
+    visible = caller.workspaces(Permission.VIEW_MODEL_REGISTRY)
     with platform.store.read() as tx:
-        return wire.GetModelLabelsResponse(labels=tx.models.labels(workspace_id or None))
+        return wire.GetModelLabelsResponse(labels=tx.models.labels(workspace_id or None, visible_in=visible))
 
 
-@router.get(_MODEL)
+@router.get(_MODEL, needs=needs.VIEW_MODEL)
 def get_model(model_name: str, platform: PlatformOf) -> wire.ModelResponse:
     with platform.store.read() as tx:
         return _shown(tx, engine.find_model(tx, model_name))
 
 
-@router.get(_MODEL + "/versions")
+@router.get(_MODEL + "/versions", needs=needs.VIEW_MODEL)
 def get_model_versions(
     model_name: str,
     platform: PlatformOf,
@@ -112,14 +118,14 @@ def get_model_versions(
         )
 
 
-@router.get(_VERSION)
+@router.get(_VERSION, needs=needs.VIEW_MODEL)
 def get_model_version(model_name: str, model_version_num: int, platform: PlatformOf) -> wire.ModelVersionResponse:
     with platform.store.read() as tx:
         model = engine.find_model(tx, model_name)
         return _shown_version(tx, model, tx.models.version(model.id, model_version_num))
 
 
-@router.get(_VERSION + "/metrics")
+@router.get(_VERSION + "/metrics", needs=needs.VIEW_MODEL)
 def get_trial_metrics_by_model_version(
     model_name: str,
     model_version_num: int,
@@ -136,8 +142,10 @@ def get_trial_metrics_by_model_version(
 # ---------------------------------------------------------------------------------------------------------- change
 
 
-@router.post("/api/v1/models")
+@router.post("/api/v1/models", needs=needs.CREATE_MODEL.in_body)
 def post_model(body: wire.PostModelRequest, platform: PlatformOf, caller: Caller) -> wire.ModelResponse:
+    place = engine.Place(workspace_id=body.workspace_id, workspace_name=body.workspace_name)
+    _check_place(platform, caller, place)
     model = engine.create_model(
         platform,
         user=caller.user,
@@ -146,49 +154,69 @@ def post_model(body: wire.PostModelRequest, platform: PlatformOf, caller: Caller
         notes=body.notes,
         labels=body.labels,
         metadata=body.metadata,
-        place=engine.Place(workspace_id=body.workspace_id, workspace_name=body.workspace_name),
+        place=place,
     )
     return _show(platform, model)
 
 
-@router.patch(_MODEL)
-def patch_model(model_name: str, body: wire.PatchModel, platform: PlatformOf) -> wire.ModelResponse:
+@router.patch(_MODEL, needs=needs.EDIT_MODEL)
+def patch_model(model_name: str, body: wire.PatchModel, platform: PlatformOf, caller: Caller) -> wire.ModelResponse:
     """Replaces what is given. A workspace moves the model there."""
     place = engine.Place(workspace_id=body.workspace_id, workspace_name=body.workspace_name)
+    if place.is_given:
+        _check_place(platform, caller, place)
     given = body.model_dump(exclude_unset=True, exclude={"workspace_id", "workspace_name"})
     return _show(platform, engine.change_model(platform, model_name, given, place=place))
 
 
-@router.post(_MODEL + "/archive")
+@router.post(_MODEL + "/archive", needs=needs.EDIT_MODEL)
 def archive_model(model_name: str, platform: PlatformOf) -> Empty:
     engine.archive_model(platform, model_name, archived=True)
     return Empty()
 
 
-@router.post(_MODEL + "/unarchive")
+@router.post(_MODEL + "/unarchive", needs=needs.EDIT_MODEL)
 def unarchive_model(model_name: str, platform: PlatformOf) -> Empty:
     engine.archive_model(platform, model_name, archived=False)
     return Empty()
 
 
-@router.post(_MODEL + "/move")
-def move_model(model_name: str, body: wire.MoveModelRequest, platform: PlatformOf) -> Empty:
-    engine.change_model(platform, model_name, {}, place=engine.Place(workspace_id=body.destination_workspace_id))
+@router.post(_MODEL + "/move", needs=needs.EDIT_MODEL)
+def move_model(model_name: str, body: wire.MoveModelRequest, platform: PlatformOf, caller: Caller) -> Empty:
+    place = engine.Place(workspace_id=body.destination_workspace_id)
+    _check_place(platform, caller, place)
+    engine.change_model(platform, model_name, {}, place=place)
     return Empty()
 
 
-@router.delete(_MODEL)
-def delete_model(model_name: str, platform: PlatformOf, caller: Caller) -> Empty:
+def _check_place(platform: Platform, caller: Principal, place: engine.Place) -> None:
+    """Whether the caller may put a model there. Names are looked up without telling which others there are."""
+    if caller.rights.has(Permission.CREATE_MODEL_REGISTRY):
+        return
+    with platform.store.read() as tx:
+        workspace_id = place.workspace_id or 1
+        if place.workspace_name:
+            named = tx.workspaces.by_name(place.workspace_name)
+            if named is None or not caller.lists(Permission.VIEW_WORKSPACE, named.id):
+                raise NotFound(f"workspace not found: {place.workspace_name!r}")
+            workspace_id = named.id
+        caller.check(tx, Permission.CREATE_MODEL_REGISTRY, "workspace_id", workspace_id)
+
+
+@router.delete(_MODEL, needs=needs.DELETE_MODEL)
+def delete_model(model_name: str, platform: PlatformOf) -> Empty:
     """With its versions. Checkpoints stay."""
-    engine.delete_model(platform, model_name, by=caller.user)
+    engine.delete_model(platform, model_name)
     return Empty()
 
 
-@router.post(_MODEL + "/versions")
+@router.post(_MODEL + "/versions", needs=needs.EDIT_MODEL)
 def post_model_version(
     model_name: str, body: wire.PostModelVersionRequest, platform: PlatformOf, caller: Caller
 ) -> wire.ModelVersionResponse:
     """A whole checkpoint becomes the next version; it is kept as long as the version is."""
+    with platform.store.read() as tx:
+        caller.check(tx, Permission.VIEW_EXPERIMENT_ARTIFACTS, "checkpoint_uuid", body.checkpoint_uuid)
     version = engine.register_version(
         platform,
         model_name,
@@ -203,7 +231,7 @@ def post_model_version(
     return _show_version(platform, version)
 
 
-@router.patch(_VERSION)
+@router.patch(_VERSION, needs=needs.EDIT_MODEL)
 def patch_model_version(
     model_name: str, model_version_num: int, body: wire.PatchModelVersion, platform: PlatformOf
 ) -> wire.ModelVersionResponse:
@@ -212,10 +240,10 @@ def patch_model_version(
     return _show_version(platform, engine.change_version(platform, model_name, model_version_num, given))
 
 
-@router.delete(_VERSION)
-def delete_model_version(model_name: str, model_version_num: int, platform: PlatformOf, caller: Caller) -> Empty:
+@router.delete(_VERSION, needs=needs.DELETE_MODEL_VERSION)
+def delete_model_version(model_name: str, model_version_num: int, platform: PlatformOf) -> Empty:
     """The checkpoint stays, and may be collected from now on."""
-    engine.delete_version(platform, model_name, model_version_num, by=caller.user)
+    engine.delete_version(platform, model_name, model_version_num)
     return Empty()
 
 

@@ -1,5 +1,6 @@
 """The API of searches with several objectives: the trials that no other one beats."""
 
+from resolute.domain import needs
 from resolute.engine.experiments.pareto import pareto_trials
 from resolute.server.auth import PlatformOf
 from resolute.server.resource import Resource
@@ -8,7 +9,7 @@ from resolute.spec.wire import searches as wire
 router = Resource(tags=["experiments"])
 
 
-@router.get("/api/v1/experiments/{experiment_id}/pareto")
+@router.get("/api/v1/experiments/{experiment_id}/pareto", needs=needs.VIEW_EXPERIMENT.or_own_task)
 def get_pareto_set(experiment_id: int, platform: PlatformOf) -> wire.GetParetoSetResponse:
     """In the order of the first metric, best first. With one metric: the best trial."""
     return wire.GetParetoSetResponse(

@@ -5,17 +5,18 @@ from typing import Annotated
 
 from fastapi import Query
 
+from resolute.domain import needs
 from resolute.domain.errors import InvalidInput, NotFound, ResoluteError
+from resolute.domain.rights import Permission
 from resolute.domain.workspace import Project
 from resolute.engine.access import workspaces as engine
 from resolute.engine.experiments import changes as experiment_engine
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.engine.ports.queries import ExperimentQuery
-from resolute.server.auth import Caller, PlatformOf
+from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.paging import Order, Paging, is_descending, pagination
 from resolute.server.resource import Resource
-from resolute.server.routes.experiments import require_owner
 from resolute.server.shapes.states import experiment_states
 from resolute.server.shapes.workspaces import project_message
 from resolute.spec.wire import experiments as wire_experiments
@@ -26,10 +27,11 @@ from resolute.spec.wire.enums import ColumnLocation, ColumnType, NameSortBy, Ord
 router = Resource(tags=["projects"])
 
 
-@router.get("/api/v1/workspaces/{workspace_id}/projects")
+@router.get("/api/v1/workspaces/{workspace_id}/projects", needs=needs.VIEW_PROJECT.listed)
 def get_workspace_projects(
     workspace_id: int,
     platform: PlatformOf,
+    caller: Caller,
     page: Paging,
     name: str = "",
     archived: bool | None = None,
@@ -41,8 +43,10 @@ def get_workspace_projects(
     """Workspace 0: the projects of all."""
     with platform.store.read() as tx:
         if workspace_id:
-            tx.workspaces.get(workspace_id)
-        messages = [_message(tx, project) for project in tx.workspaces.projects(workspace_id or None)]
+            caller.check(tx, Permission.VIEW_WORKSPACE, "workspace_id", tx.workspaces.get(workspace_id).id)
+        visible = caller.workspaces(Permission.VIEW_PROJECT)
+        projects = tx.workspaces.projects(workspace_id or None, visible_in=visible)
+        messages = [_message(tx, project) for project in projects]
     found = [
         message
         for message in messages
@@ -56,7 +60,7 @@ def get_workspace_projects(
     return wire.GetWorkspaceProjectsResponse(projects=cut.items, pagination=pagination(cut, page))
 
 
-@router.post("/api/v1/workspaces/{workspace_id}/projects")
+@router.post("/api/v1/workspaces/{workspace_id}/projects", needs=needs.CREATE_PROJECT)
 def post_project(
     workspace_id: int, body: wire.PostProjectRequest, platform: PlatformOf, caller: Caller
 ) -> wire.ProjectResponse:
@@ -71,12 +75,13 @@ def post_project(
     return _show(platform, project.id)
 
 
-@router.get("/api/v1/user/projects/activity", operation_id="GetProjectsByUserActivity")
+@router.get("/api/v1/user/projects/activity", needs=needs.VIEW_PROJECT.listed, operation_id="GetProjectsByUserActivity")
 def get_projects_by_user_activity(
     platform: PlatformOf, caller: Caller, limit: int = 5
 ) -> wire.GetWorkspaceProjectsResponse:
     """Those with the newest experiments of the caller first."""
-    query = ExperimentQuery(user_ids=(caller.user.id,), sort_by="start_time", descending=True)
+    visible = caller.workspaces(Permission.VIEW_PROJECT)
+    query = ExperimentQuery(user_ids=(caller.user.id,), visible_in=visible, sort_by="start_time", descending=True)
     with platform.store.read() as tx:
         found = tx.experiments.search(query).items
         ids = list(dict.fromkeys(summary.experiment.project_id for summary in found))[: max(limit, 0) or 5]
@@ -84,62 +89,60 @@ def get_projects_by_user_activity(
     return wire.GetWorkspaceProjectsResponse(projects=projects)
 
 
-@router.get("/api/v1/projects/key/{key}")
-def get_project_by_key(key: str, platform: PlatformOf) -> wire.ProjectResponse:
+@router.get("/api/v1/projects/key/{project_key}", needs=needs.VIEW_PROJECT)
+def get_project_by_key(project_key: str, platform: PlatformOf) -> wire.ProjectResponse:
     with platform.store.read() as tx:
         for project in tx.workspaces.projects():
-            if project.key == key.upper():
+            if project.key == project_key.upper():
                 return wire.ProjectResponse(project=_message(tx, project))
-    raise NotFound(f"project not found: {key}")
+    raise NotFound(f"project not found: {project_key}")
 
 
-@router.get("/api/v1/projects/{project_id}")
+@router.get("/api/v1/projects/{project_id}", needs=needs.VIEW_PROJECT)
 def get_project(project_id: int, platform: PlatformOf) -> wire.ProjectResponse:
     return _show(platform, project_id)
 
 
-@router.patch("/api/v1/projects/{project_id}")
-def patch_project(
-    project_id: int, body: wire.PatchProject, platform: PlatformOf, caller: Caller
-) -> wire.ProjectResponse:
-    engine.change_project(
-        platform, project_id, by=caller.user, name=body.name, description=body.description, key=body.key
-    )
+@router.patch("/api/v1/projects/{project_id}", needs=needs.EDIT_PROJECT)
+def patch_project(project_id: int, body: wire.PatchProject, platform: PlatformOf) -> wire.ProjectResponse:
+    engine.change_project(platform, project_id, name=body.name, description=body.description, key=body.key)
     return _show(platform, project_id)
 
 
-@router.delete("/api/v1/projects/{project_id}")
-def delete_project(project_id: int, platform: PlatformOf, caller: Caller) -> wire.Completed:
+@router.delete("/api/v1/projects/{project_id}", needs=needs.DELETE_PROJECT)
+def delete_project(project_id: int, platform: PlatformOf) -> wire.Completed:
     """Only one without experiments."""
-    engine.delete_project(platform, project_id, by=caller.user)
+    engine.delete_project(platform, project_id)
     return wire.Completed()
 
 
-@router.post("/api/v1/projects/{project_id}/archive")
-def archive_project(project_id: int, platform: PlatformOf, caller: Caller) -> Empty:
-    engine.archive_project(platform, project_id, by=caller.user, archived=True)
+@router.post("/api/v1/projects/{project_id}/archive", needs=needs.EDIT_PROJECT)
+def archive_project(project_id: int, platform: PlatformOf) -> Empty:
+    engine.archive_project(platform, project_id, archived=True)
     return Empty()
 
 
-@router.post("/api/v1/projects/{project_id}/unarchive")
-def unarchive_project(project_id: int, platform: PlatformOf, caller: Caller) -> Empty:
-    engine.archive_project(platform, project_id, by=caller.user, archived=False)
+@router.post("/api/v1/projects/{project_id}/unarchive", needs=needs.EDIT_PROJECT)
+def unarchive_project(project_id: int, platform: PlatformOf) -> Empty:
+    engine.archive_project(platform, project_id, archived=False)
     return Empty()
 
 
-@router.post("/api/v1/projects/{project_id}/move")
+@router.post("/api/v1/projects/{project_id}/move", needs=needs.EDIT_PROJECT)
 def move_project(project_id: int, body: wire.MoveProjectRequest, platform: PlatformOf, caller: Caller) -> Empty:
-    engine.move_project(platform, project_id, by=caller.user, workspace_id=body.destination_workspace_id)
+    with platform.store.read() as tx:
+        caller.check(tx, Permission.CREATE_PROJECT, "workspace_id", body.destination_workspace_id)
+    engine.move_project(platform, project_id, workspace_id=body.destination_workspace_id)
     return Empty()
 
 
-@router.post("/api/v1/projects/{project_id}/notes")
+@router.post("/api/v1/projects/{project_id}/notes", needs=needs.WRITE_NOTES)
 def add_project_note(project_id: int, body: wire.Note, platform: PlatformOf) -> wire.NotesResponse:
     notes = engine.add_note(platform, project_id, {"name": body.name, "contents": body.contents})
     return wire.NotesResponse(notes=[wire.Note.model_validate(note) for note in notes])
 
 
-@router.put("/api/v1/projects/{project_id}/notes")
+@router.put("/api/v1/projects/{project_id}/notes", needs=needs.WRITE_NOTES)
 def put_project_notes(project_id: int, body: wire.PutProjectNotesRequest, platform: PlatformOf) -> wire.NotesResponse:
     notes = tuple({"name": note.name, "contents": note.contents} for note in body.notes)
     engine.write_notes(platform, project_id, notes)
@@ -180,7 +183,7 @@ _FIXED_COLUMNS = (
 )
 
 
-@router.get("/api/v1/projects/{project_id}/columns")
+@router.get("/api/v1/projects/{project_id}/columns", needs=needs.VIEW_EXPERIMENT)
 def get_project_columns(project_id: int, platform: PlatformOf) -> wire.GetProjectColumnsResponse:
     """What a table of the project's experiments can show: fixed fields, hyperparameters, metrics."""
     with platform.store.read() as tx:
@@ -207,7 +210,7 @@ def _metric_column(group: str, name: str, statistic: str) -> wire.ProjectColumn:
     return wire.ProjectColumn(column=f"{group}.{name}.{statistic}", location=location, type=ColumnType.NUMBER)
 
 
-@router.get("/api/v1/projects/{project_id}/experiments/metric-ranges")
+@router.get("/api/v1/projects/{project_id}/experiments/metric-ranges", needs=needs.VIEW_EXPERIMENT)
 def get_project_numeric_metrics_range(
     project_id: int, platform: PlatformOf
 ) -> wire.GetProjectNumericMetricsRangeResponse:
@@ -234,12 +237,19 @@ _Deed = Callable[[int], None]
 
 
 def _each(
-    platform: Platform, project_id: int, body: wire_experiments.BulkExperimentsRequest, deed: _Deed
+    platform: Platform,
+    caller: Principal,
+    project_id: int,
+    body: wire_experiments.BulkExperimentsRequest,
+    deed: _Deed,
+    permission: Permission = Permission.UPDATE_EXPERIMENT,
 ) -> wire_experiments.BulkExperimentsResponse:
-    """Do it to every one that is meant; what fails is told beside its id and stops nobody else."""
+    """Do it to every one that is meant; what fails, or is not allowed, is told beside its id and stops nobody else."""
     results = []
-    for experiment_id in _meant(platform, project_id, body):
+    for experiment_id in _meant(platform, caller, project_id, body):
         try:
+            with platform.store.read() as tx:
+                caller.check(tx, permission, "experiment_id", experiment_id)
             deed(experiment_id)
             results.append(wire_experiments.ExperimentActionResult(id=experiment_id))
         except ResoluteError as error:
@@ -247,7 +257,9 @@ def _each(
     return wire_experiments.BulkExperimentsResponse(results=results)
 
 
-def _meant(platform: Platform, project_id: int, body: wire_experiments.BulkExperimentsRequest) -> list[int]:
+def _meant(
+    platform: Platform, caller: Principal, project_id: int, body: wire_experiments.BulkExperimentsRequest
+) -> list[int]:
     filters = body.filters
     if filters is None:
         return body.experiment_ids
@@ -259,70 +271,76 @@ def _meant(platform: Platform, project_id: int, body: wire_experiments.BulkExper
         states=experiment_states(filters.states),
         user_ids=tuple(filters.user_ids),
         project_id=filters.project_id or project_id,
+        visible_in=caller.workspaces(Permission.VIEW_EXPERIMENT_METADATA),
     )
     with platform.store.read() as tx:
         found = [summary.experiment.id for summary in tx.experiments.search(query).items]
     return [each for each in found if each not in filters.excluded_experiment_ids]
 
 
-@router.post("/api/v1/projects/{project_id}/experiments/activate")
+@router.post("/api/v1/projects/{project_id}/experiments/activate", needs=needs.EDIT_EXPERIMENT.in_body)
 def activate_experiments(
-    project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf
+    project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    return _each(platform, project_id, body, lambda each: experiment_engine.activate_experiment(platform, each))
+    return _each(platform, caller, project_id, body, lambda each: experiment_engine.activate_experiment(platform, each))
 
 
-@router.post("/api/v1/projects/{project_id}/experiments/pause")
+@router.post("/api/v1/projects/{project_id}/experiments/pause", needs=needs.EDIT_EXPERIMENT.in_body)
 def pause_experiments(
-    project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf
+    project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    return _each(platform, project_id, body, lambda each: experiment_engine.pause_experiment(platform, each))
+    return _each(platform, caller, project_id, body, lambda each: experiment_engine.pause_experiment(platform, each))
 
 
-@router.post("/api/v1/projects/{project_id}/experiments/cancel")
+@router.post("/api/v1/projects/{project_id}/experiments/cancel", needs=needs.EDIT_EXPERIMENT.in_body)
 def cancel_experiments(
-    project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf
+    project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    return _each(platform, project_id, body, lambda each: experiment_engine.cancel_experiment(platform, each))
+    return _each(platform, caller, project_id, body, lambda each: experiment_engine.cancel_experiment(platform, each))
 
 
-@router.post("/api/v1/projects/{project_id}/experiments/kill")
+@router.post("/api/v1/projects/{project_id}/experiments/kill", needs=needs.EDIT_EXPERIMENT.in_body)
 def kill_experiments(
-    project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf
+    project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    return _each(platform, project_id, body, lambda each: experiment_engine.kill_experiment(platform, each))
+    return _each(platform, caller, project_id, body, lambda each: experiment_engine.kill_experiment(platform, each))
 
 
-@router.post("/api/v1/projects/{project_id}/experiments/archive")
+@router.post("/api/v1/projects/{project_id}/experiments/archive", needs=needs.EDIT_EXPERIMENT.in_body)
 def archive_experiments(
-    project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf
+    project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    return _each(platform, project_id, body, lambda each: experiment_engine.archive_experiment(platform, each))
+    return _each(platform, caller, project_id, body, lambda each: experiment_engine.archive_experiment(platform, each))
 
 
-@router.post("/api/v1/projects/{project_id}/experiments/unarchive")
+@router.post("/api/v1/projects/{project_id}/experiments/unarchive", needs=needs.EDIT_EXPERIMENT.in_body)
 def unarchive_experiments(
-    project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf
+    project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    return _each(platform, project_id, body, lambda each: experiment_engine.unarchive_experiment(platform, each))
+    return _each(
+        platform, caller, project_id, body, lambda each: experiment_engine.unarchive_experiment(platform, each)
+    )
 
 
-@router.post("/api/v1/projects/{project_id}/experiments/move")
+@router.post("/api/v1/projects/{project_id}/experiments/move", needs=needs.EDIT_EXPERIMENT.in_body)
 def move_experiments(
-    project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf
+    project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
     target = body.destination_project_id
     if target is None:
         raise InvalidInput("destinationProjectId: say which project to move the experiments to.")
-    return _each(platform, project_id, body, lambda each: experiment_engine.move_experiment(platform, each, target))
+    with platform.store.read() as tx:
+        caller.check(tx, Permission.CREATE_EXPERIMENT, "project_id", target)
+    return _each(
+        platform, caller, project_id, body, lambda each: experiment_engine.move_experiment(platform, each, target)
+    )
 
 
-@router.delete("/api/v1/projects/{project_id}/experiments/delete")
+@router.delete("/api/v1/projects/{project_id}/experiments/delete", needs=needs.DELETE_EXPERIMENT.in_body)
 def delete_experiments(
     project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
     def delete(experiment_id: int) -> None:
-        require_owner(platform, experiment_id, caller)
         experiment_engine.delete_experiment(platform, experiment_id)
 
-    return _each(platform, project_id, body, delete)
+    return _each(platform, caller, project_id, body, delete, Permission.DELETE_EXPERIMENT)

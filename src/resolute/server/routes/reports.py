@@ -14,8 +14,10 @@ from fastapi import Body, Request, Response
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
-from resolute.domain.errors import Forbidden, InvalidInput
+from resolute.domain import needs
+from resolute.domain.errors import InvalidInput
 from resolute.domain.metric import TRAINING, VALIDATION, MetricReport
+from resolute.domain.rights import Permission
 from resolute.engine.platform import Platform
 from resolute.engine.trials import reports as engine
 from resolute.engine.trials import running as trials
@@ -72,6 +74,7 @@ def _body_of(model: type[Any]) -> dict[str, Any]:
 
 @router.post(
     "/api/v1/trials/{trial_id}/metrics",
+    needs=needs.REPORT.or_own_task,
     response_model=Empty,
     openapi_extra=_body_of(wire_metrics.ReportTrialMetricsRequest),
 )
@@ -93,6 +96,7 @@ async def report_trial_metrics(trial_id: int, request: Request, platform: Platfo
 
 @router.post(
     "/api/v1/trials/{trial_id}/metrics/batch",
+    needs=needs.REPORT.or_own_task,
     response_model=Empty,
     openapi_extra=_body_of(wire_metrics.ReportMetricsBatchRequest),
 )
@@ -120,13 +124,13 @@ def _store_batch(platform: Platform, trial_id: int, content: bytes) -> None:
     engine.report_metrics(platform, reports)
 
 
-@router.post("/api/v1/trials/{trial_id}/training_metrics")
+@router.post("/api/v1/trials/{trial_id}/training_metrics", needs=needs.REPORT.or_own_task)
 def report_trial_training_metrics(trial_id: int, body: wire_metrics.TrialMetrics, platform: PlatformOf) -> Empty:
     engine.report_metrics(platform, [_old_report(trial_id, TRAINING, body, platform.clock())])
     return Empty()
 
 
-@router.post("/api/v1/trials/{trial_id}/validation_metrics")
+@router.post("/api/v1/trials/{trial_id}/validation_metrics", needs=needs.REPORT.or_own_task)
 def report_trial_validation_metrics(trial_id: int, body: wire_metrics.TrialMetrics, platform: PlatformOf) -> Empty:
     engine.report_metrics(platform, [_old_report(trial_id, VALIDATION, body, platform.clock())])
     return Empty()
@@ -189,7 +193,11 @@ def _done() -> Response:
 # --------------------------------------------------------------------------------------------- the rest of a trial
 
 
-@router.post("/api/v1/trials/{trial_id}/progress", openapi_extra=_body_of(wire.ReportTrialProgressRequest))
+@router.post(
+    "/api/v1/trials/{trial_id}/progress",
+    needs=needs.REPORT.or_own_task,
+    openapi_extra=_body_of(wire.ReportTrialProgressRequest),
+)
 def report_trial_progress(trial_id: int, body: Annotated[Any, Body()], platform: PlatformOf) -> Empty:
     """A share from 0 to 1 with `isRaw`; older clients send a bare number in units of the searcher's length."""
     if isinstance(body, int | float):
@@ -205,20 +213,20 @@ def report_trial_progress(trial_id: int, body: Annotated[Any, Body()], platform:
     return Empty()
 
 
-@router.post("/api/v1/trials/{trial_id}/early_exit")
+@router.post("/api/v1/trials/{trial_id}/early_exit", needs=needs.REPORT.or_own_task)
 def report_trial_searcher_early_exit(trial_id: int, body: wire.TrialEarlyExit, platform: PlatformOf) -> Empty:
     reason = str(body.reason).replace("INIT_INVALID_HP", "INVALID_HP")
     trials.report_early_exit(platform, trial_id, reason)
     return Empty()
 
 
-@router.post("/api/v1/trials/{trial_id}/runner/metadata")
+@router.post("/api/v1/trials/{trial_id}/runner/metadata", needs=needs.REPORT.or_own_task)
 def post_trial_runner_metadata(trial_id: int, body: wire.TrialRunnerMetadata, platform: PlatformOf) -> Empty:
     trials.set_runner_state(platform, trial_id, body.state)
     return Empty()
 
 
-@router.get("/api/v1/trials/{trial_id}/searcher/operation")
+@router.get("/api/v1/trials/{trial_id}/searcher/operation", needs=needs.VIEW_EXPERIMENT.or_own_task)
 def get_current_trial_searcher_operation(
     trial_id: int, platform: PlatformOf
 ) -> wire.GetCurrentTrialSearcherOperationResponse:
@@ -230,36 +238,34 @@ def get_current_trial_searcher_operation(
     )
 
 
-@router.post("/api/v1/trials/{trial_id}/searcher/completed_operation")
+@router.post("/api/v1/trials/{trial_id}/searcher/completed_operation", needs=needs.REPORT.or_own_task)
 def complete_trial_searcher_validation(trial_id: int, body: wire.CompleteValidateAfterOperation) -> Empty:
     """Accepted: the searcher has already been told by the validation itself."""
     return Empty()
 
 
-@router.post("/api/v1/runs/start")
+@router.post("/api/v1/runs/start", needs=needs.REPORT.in_body.or_any_task)
 def run_prepare_for_reporting(
     body: wire.RunPrepareForReportingRequest, platform: PlatformOf, caller: Caller
 ) -> wire.RunPrepareForReportingResponse:
     caller.require("run_id", body.run_id)
     with platform.store.read() as tx:
-        tx.trials.get(body.run_id)
+        caller.check(tx, Permission.REPORT_FOR_TASK, "run_id", tx.trials.get(body.run_id).id)
     return wire.RunPrepareForReportingResponse()
 
 
-@router.get("/api/v1/runs/{run_id}/metadata")
+@router.get("/api/v1/runs/{run_id}/metadata", needs=needs.VIEW_EXPERIMENT.or_own_task)
 def get_run_metadata(run_id: int, platform: PlatformOf) -> wire.RunMetadataResponse:
     with platform.store.read() as tx:
         return wire.RunMetadataResponse(metadata=tx.trials.get(run_id).metadata or {})
 
 
-@router.post("/api/v1/runs/{run_id}/metadata")
+@router.post("/api/v1/runs/{run_id}/metadata", needs=needs.DESCRIBE_EXPERIMENT.or_own_task)
 def post_run_metadata(run_id: int, body: wire.PostRunMetadataRequest, platform: PlatformOf) -> wire.RunMetadataResponse:
     return wire.RunMetadataResponse(metadata=trials.set_metadata(platform, run_id, body.metadata))
 
 
-@router.post("/api/v1/trials/profiler/metrics")
-def post_trial_profiler_metrics_batch(caller: Caller) -> Empty:
+@router.post("/api/v1/trials/profiler/metrics", needs=needs.ANY_TASK)
+def post_trial_profiler_metrics_batch() -> Empty:
     """Accepted and dropped: current clients report profiling through metric groups."""
-    if caller.allocation is None:
-        raise Forbidden("Only a running trial reports profiling.")
     return Empty()

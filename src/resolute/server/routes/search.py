@@ -8,10 +8,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from resolute.domain import needs
 from resolute.domain.errors import InvalidInput
 from resolute.domain.metric import MetricSummary
+from resolute.domain.rights import Permission
 from resolute.engine.ports.queries import ExperimentQuery, ExperimentSummary
-from resolute.server.auth import PlatformOf
+from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import PageParams, pagination
 from resolute.server.resource import Resource
 from resolute.server.shapes.experiments import experiment_message
@@ -26,13 +28,16 @@ _MAX_DEPTH = 50
 _STATISTICS = ("last", "max", "mean", "min")
 
 
-@router.post("/api/v1/experiments-search")
-def search_experiments(body: wire.SearchExperimentsRequest, platform: PlatformOf) -> wire.SearchExperimentsResponse:
+@router.post("/api/v1/experiments-search", needs=needs.VIEW_EXPERIMENT.listed)
+def search_experiments(
+    body: wire.SearchExperimentsRequest, platform: PlatformOf, caller: Caller
+) -> wire.SearchExperimentsResponse:
     """`sort` is `column=asc,column=desc`; a metric column is `group.name.last|min|max|mean` of the best trial."""
     page = PageParams(body.offset, body.limit)
     keep = _filter(body.filter)
+    visible = caller.workspaces(Permission.VIEW_EXPERIMENT_METADATA)
     with platform.store.read() as tx:
-        found = tx.experiments.search(ExperimentQuery(project_id=body.project_id or None)).items
+        found = tx.experiments.search(ExperimentQuery(project_id=body.project_id or None, visible_in=visible)).items
         best = [summary.best_trial_id for summary in found if summary.best_trial_id is not None]
         metrics = tx.metrics.summaries_of(best)
     rows: list[Row] = [(s, _columns(s, metrics.get(s.best_trial_id or 0, []))) for s in found]

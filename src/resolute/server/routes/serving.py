@@ -6,13 +6,15 @@ from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
+from resolute.domain import needs
 from resolute.domain.data_path import forward_proof, is_for_the_platform, why_ambiguous
 from resolute.domain.deployment import Deployment
 from resolute.domain.errors import Forbidden, InvalidInput, NotFound, Unauthenticated, Unavailable
+from resolute.domain.rights import Permission
 from resolute.engine.deployments.deployments import deployment_key, find_deployment
 from resolute.engine.jobs.fencing import secret_of
 from resolute.engine.platform import Platform
-from resolute.server.auth import PlatformOf, find_principal
+from resolute.server.auth import PlatformOf, Principal, find_principal
 from resolute.server.resource import Resource
 
 router = Resource(tags=["serving"])
@@ -20,7 +22,13 @@ router = Resource(tags=["serving"])
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
 
-@router.route("/serving/{name}/{path:path}", methods=_METHODS, include_in_schema=False, response_model=None)
+@router.route(
+    "/serving/{name}/{path:path}",
+    methods=_METHODS,
+    needs=needs.CHECKED_INSIDE,
+    include_in_schema=False,
+    response_model=None,
+)
 async def serve_deployment(name: str, path: str, request: Request, platform: PlatformOf) -> StreamingResponse:
     """Needs a user's token or the deployment's key, unless the deployment is public."""
     raw = _checked_path(request, name)
@@ -60,11 +68,12 @@ async def _check(request: Request, platform: Platform, name: str) -> Deployment:
         raise
     if principal.allocation is not None:
         raise Forbidden("A task's token may not call deployments. Use a user's token, or the deployment's key.")
-    return await run_in_threadpool(_require, platform, name)
+    return await run_in_threadpool(_require, platform, principal, name)
 
 
-def _require(platform: Platform, name: str) -> Deployment:
+def _require(platform: Platform, caller: Principal, name: str) -> Deployment:
     with platform.store.read() as tx:
+        caller.check(tx, Permission.VIEW_DEPLOYMENTS, "deployment_name", name)
         return find_deployment(tx, name)
 
 

@@ -8,10 +8,14 @@ from typing import Annotated
 from fastapi import Query
 from starlette.concurrency import run_in_threadpool
 
-from resolute.domain.errors import Forbidden, Unavailable
+from resolute.domain import needs
+from resolute.domain.errors import Unavailable
+from resolute.domain.rights import Permission
+from resolute.engine.access.rights import seen
 from resolute.engine.jobs import allocations as engine
 from resolute.engine.jobs.cluster import cluster_nodes
-from resolute.server.auth import Caller, PlatformOf
+from resolute.engine.ports.database import Transaction
+from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.resource import Resource
 from resolute.server.shapes.tasks import allocation_message, allocation_summary, task_message
 from resolute.server.state import StateOf
@@ -29,11 +33,11 @@ _LONGEST_POLL_S = 300
 # ----------------------------------------------------------------------------------------------------------- tasks
 
 
-@router.get("/api/v1/tasks")
-def get_tasks(platform: PlatformOf) -> wire.GetTasksResponse:
-    """Everything that holds or waits for slots."""
+@router.get("/api/v1/tasks", needs=needs.VIEW_EXPERIMENT.listed)
+def get_tasks(platform: PlatformOf, caller: Caller) -> wire.GetTasksResponse:
+    """Everything that holds or waits for slots, in workspaces that the caller may see."""
     with platform.store.read() as tx:
-        live = tx.allocations.live()
+        live = [allocation for allocation in tx.allocations.live() if _is_seen(tx, caller, allocation.id)]
         jobs = {job.id: job for job in tx.jobs.in_queue()}
         trials = {a.trial_id: tx.trials.get(a.trial_id) for a in live if a.trial_id is not None}
     nodes = {view.node.id: view.node for view in cluster_nodes(platform)}
@@ -51,16 +55,22 @@ def get_tasks(platform: PlatformOf) -> wire.GetTasksResponse:
     return wire.GetTasksResponse(allocation_id_to_summary=summaries)
 
 
-@router.get("/tasks", include_in_schema=False)
-def get_tasks_old(platform: PlatformOf) -> dict[str, wire.AllocationSummary]:
+@router.get("/tasks", needs=needs.VIEW_EXPERIMENT.listed, include_in_schema=False)
+def get_tasks_old(platform: PlatformOf, caller: Caller) -> dict[str, wire.AllocationSummary]:
     """Where clients before 0.22 looked."""
-    return get_tasks(platform).allocation_id_to_summary
+    return get_tasks(platform, caller).allocation_id_to_summary
 
 
-@router.get("/api/v1/tasks/count")
-def get_active_tasks_count(platform: PlatformOf) -> wire.GetActiveTasksCountResponse:
+def _is_seen(tx: Transaction, caller: Principal, allocation_id: str) -> bool:
+    view = Permission.VIEW_EXPERIMENT_METADATA
+    return caller.rights.has(view) or bool(seen(tx, caller.rights, view, "allocation_id", [allocation_id]))
+
+
+@router.get("/api/v1/tasks/count", needs=needs.VIEW_TASK.listed)
+def get_active_tasks_count(platform: PlatformOf, caller: Caller) -> wire.GetActiveTasksCountResponse:
     with platform.store.read() as tx:
-        kinds = [str(task.type) for task in tx.tasks.search(active_only=True)]
+        active = tx.tasks.search(active_only=True)
+    kinds = [str(task.type) for task in active if caller.lists(Permission.VIEW_NSC, task.workspace_id)]
     return wire.GetActiveTasksCountResponse(
         commands=kinds.count("COMMAND"),
         notebooks=kinds.count("NOTEBOOK"),
@@ -69,13 +79,13 @@ def get_active_tasks_count(platform: PlatformOf) -> wire.GetActiveTasksCountResp
     )
 
 
-@router.get("/api/v1/tasks/{task_id}")
+@router.get("/api/v1/tasks/{task_id}", needs=needs.VIEW_EXPERIMENT.or_own_task)
 def get_task(task_id: str, platform: PlatformOf) -> wire.GetTaskResponse:
     with platform.store.read() as tx:
         return wire.GetTaskResponse(task=task_message(tx.tasks.get(task_id), tx.allocations.of_task(task_id)))
 
 
-@router.get("/api/v1/tasks/{task_id}/context_directory")
+@router.get("/api/v1/tasks/{task_id}/context_directory", needs=needs.VIEW_ARTIFACTS.or_own_task)
 def get_task_context_directory(task_id: str, platform: PlatformOf) -> ArchiveResponse:
     with platform.store.read() as tx:
         trial = tx.trials.by_task_id(task_id)
@@ -84,7 +94,7 @@ def get_task_context_directory(task_id: str, platform: PlatformOf) -> ArchiveRes
     return ArchiveResponse(b64_tgz=base64.b64encode(content).decode())
 
 
-@router.get("/api/v1/tasks/{task_id}/acceleratorData")
+@router.get("/api/v1/tasks/{task_id}/acceleratorData", needs=needs.VIEW_EXPERIMENT.or_own_task)
 def get_task_accelerator_data(task_id: str, platform: PlatformOf) -> wire.GetTaskAcceleratorDataResponse:
     """From the slots that its allocations hold or held."""
     nodes = {view.node.id: view.node for view in cluster_nodes(platform)}
@@ -113,13 +123,13 @@ def get_task_accelerator_data(task_id: str, platform: PlatformOf) -> wire.GetTas
 # ----------------------------------------------------------------------------------------------------- allocations
 
 
-@router.get("/api/v1/allocations/{allocation_id}")
+@router.get("/api/v1/allocations/{allocation_id}", needs=needs.VIEW_EXPERIMENT.or_own_task)
 def get_allocation(allocation_id: str, platform: PlatformOf) -> wire.GetAllocationResponse:
     with platform.store.read() as tx:
         return wire.GetAllocationResponse(allocation=allocation_message(tx.allocations.get(allocation_id)))
 
 
-@router.get("/api/v1/allocations/{allocation_id}/signals/preemption")
+@router.get("/api/v1/allocations/{allocation_id}/signals/preemption", needs=needs.VIEW_EXPERIMENT.or_own_task)
 async def allocation_preemption_signal(
     allocation_id: str,
     platform: PlatformOf,
@@ -137,19 +147,19 @@ async def allocation_preemption_signal(
             await watch.wait(min(left, 20.0))
 
 
-@router.post("/api/v1/allocations/{allocation_id}/signals/ack_preemption")
+@router.post("/api/v1/allocations/{allocation_id}/signals/ack_preemption", needs=needs.REPORT.or_own_task)
 def ack_allocation_preemption_signal(allocation_id: str, platform: PlatformOf) -> Empty:
     engine.ack_preemption(platform, allocation_id)
     return Empty()
 
 
-@router.post("/api/v1/allocations/{allocation_id}/signals/pending_preemption")
+@router.post("/api/v1/allocations/{allocation_id}/signals/pending_preemption", needs=needs.REPORT.or_own_task)
 def allocation_pending_preemption_signal(allocation_id: str, platform: PlatformOf) -> Empty:
     engine.pending_preemption(platform, allocation_id)
     return Empty()
 
 
-@router.get("/api/v1/allocations/{allocation_id}/resources/{resources_id}/rendezvous")
+@router.get("/api/v1/allocations/{allocation_id}/resources/{resources_id}/rendezvous", needs=needs.REPORT.or_own_task)
 def allocation_rendezvous_info(
     allocation_id: str, resources_id: str, platform: PlatformOf
 ) -> wire.AllocationRendezvousInfoResponse:
@@ -158,7 +168,7 @@ def allocation_rendezvous_info(
     return wire.AllocationRendezvousInfoResponse(rendezvous_info=info)
 
 
-@router.post("/api/v1/allocations/{allocation_id}/all_gather")
+@router.post("/api/v1/allocations/{allocation_id}/all_gather", needs=needs.REPORT.or_own_task)
 async def allocation_all_gather(
     allocation_id: str, body: wire.AllocationAllGatherRequest, state: StateOf
 ) -> wire.AllocationAllGatherResponse:
@@ -172,40 +182,38 @@ async def allocation_all_gather(
     return wire.AllocationAllGatherResponse(data=engine.gathered(gathering))
 
 
-@router.post("/api/v1/allocations/{allocation_id}/ready")
+@router.post("/api/v1/allocations/{allocation_id}/ready", needs=needs.REPORT.or_own_task)
 def allocation_ready(allocation_id: str, platform: PlatformOf) -> Empty:
     engine.mark_ready(platform, allocation_id)
     return Empty()
 
 
-@router.post("/api/v1/allocations/{allocation_id}/waiting")
+@router.post("/api/v1/allocations/{allocation_id}/waiting", needs=needs.REPORT.or_own_task)
 def allocation_waiting(allocation_id: str) -> Empty:
     """Accepted: waiting for its own work is the task's business."""
     return Empty()
 
 
-@router.post("/api/v1/allocations/{allocation_id}/proxy_address")
+@router.post("/api/v1/allocations/{allocation_id}/proxy_address", needs=needs.OWN_TASK)
 def post_allocation_proxy_address(
-    allocation_id: str, body: wire.PostAllocationProxyAddressRequest, platform: PlatformOf, caller: Caller
+    allocation_id: str, body: wire.PostAllocationProxyAddressRequest, platform: PlatformOf
 ) -> Empty:
     """Only the task itself knows where it listens: a user's token could lead requests elsewhere."""
-    if caller.allocation is None:
-        raise Forbidden(f"Only the token of allocation {allocation_id} may say where it listens (DET_SESSION_TOKEN).")
     engine.set_proxy_address(platform, allocation_id, body.proxy_address)
     return Empty()
 
 
-@router.post("/api/v1/allocations/{allocation_id}/acceleratorData")
+@router.post("/api/v1/allocations/{allocation_id}/acceleratorData", needs=needs.REPORT.or_own_task)
 def post_allocation_accelerator_data(allocation_id: str, body: wire.PostAllocationAcceleratorDataRequest) -> Empty:
     """Accepted: the runner knows the slots already."""
     return Empty()
 
 
-@router.post("/api/v1/allocations/{allocation_id}/notify_container_running")
+@router.post("/api/v1/allocations/{allocation_id}/notify_container_running", needs=needs.REPORT.or_own_task)
 def notify_container_running(allocation_id: str) -> wire.AllocationAllGatherResponse:
     return wire.AllocationAllGatherResponse()
 
 
-@router.post("/api/v1/allocations/{allocation_id}/resources/{resources_id}/daemon")
+@router.post("/api/v1/allocations/{allocation_id}/resources/{resources_id}/daemon", needs=needs.REPORT.or_own_task)
 def mark_allocation_resources_daemon(allocation_id: str, resources_id: str) -> Empty:
     return Empty()

@@ -4,15 +4,18 @@ from typing import Annotated
 
 from fastapi import Query
 
+from resolute.domain import needs
 from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.domain.metric import TRAINING, VALIDATION
+from resolute.domain.rights import Permission
 from resolute.domain.trial import Trial, TrialState
+from resolute.engine.access.rights import seen
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.engine.trials import running as engine
 from resolute.engine.trials.reports import PROFILING_GROUPS
-from resolute.server.auth import Caller, PlatformOf
+from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.paging import Order, Paging, is_descending, pagination
 from resolute.server.resource import Resource
 from resolute.server.routes.experiments import submit
@@ -30,14 +33,19 @@ _AT_ONCE = 200
 _DELETED = (CheckpointState.DELETED, CheckpointState.ERROR)
 
 
-@router.get("/api/v1/trials", operation_id="GetTrials")
+@router.get("/api/v1/trials", needs=needs.VIEW_EXPERIMENT.listed, operation_id="GetTrials")
 def get_trials(
     platform: PlatformOf,
+    caller: Caller,
     ids: Annotated[list[int], Query(min_length=1, max_length=_AT_ONCE, description="Those to look at.")],
 ) -> wire.GetTrialsResponse:
     """Several trials by one request, in the order asked for; those that are not there are left out."""
+    wanted = list(dict.fromkeys(ids))
+    view = Permission.VIEW_EXPERIMENT_METADATA
     with platform.store.read() as tx:
-        found = [trial for trial in (_trial_or_none(tx, trial_id) for trial_id in dict.fromkeys(ids)) if trial]
+        if not caller.rights.has(view):
+            wanted = seen(tx, caller.rights, view, "trial_id", wanted)
+        found = [trial for trial in (_trial_or_none(tx, trial_id) for trial_id in wanted) if trial]
         return wire.GetTrialsResponse(trials=show_trials(platform, tx, found))
 
 
@@ -48,18 +56,18 @@ def _trial_or_none(tx: Transaction, trial_id: int) -> Trial | None:
         return None
 
 
-@router.get("/api/v1/trials/{trial_id}")
+@router.get("/api/v1/trials/{trial_id}", needs=needs.VIEW_EXPERIMENT.or_own_task)
 def get_trial(trial_id: int, platform: PlatformOf) -> wire.TrialResponse:
     return wire.TrialResponse(trial=show_trial(platform, trial_id))
 
 
-@router.post("/api/v1/trials/{trial_id}/kill")
+@router.post("/api/v1/trials/{trial_id}/kill", needs=needs.EDIT_EXPERIMENT.or_own_task)
 def kill_trial(trial_id: int, platform: PlatformOf) -> Empty:
     engine.kill_trial(platform, trial_id)
     return Empty()
 
 
-@router.get("/api/v1/trials/{trial_id}/workloads")
+@router.get("/api/v1/trials/{trial_id}/workloads", needs=needs.VIEW_EXPERIMENT.or_own_task)
 def get_trial_workloads(
     trial_id: int,
     platform: PlatformOf,
@@ -111,7 +119,7 @@ def _checkpoint_workloads(platform: Platform, trial_id: int, *, hide_deleted: bo
     ]
 
 
-@router.get("/api/v1/trials/{trial_id}/remaining_log_retention_days")
+@router.get("/api/v1/trials/{trial_id}/remaining_log_retention_days", needs=needs.VIEW_EXPERIMENT.or_own_task)
 def get_trial_remaining_log_retention_days(trial_id: int, platform: PlatformOf) -> wire.RemainingLogRetentionDays:
     """Null: logs are kept until the experiment is deleted."""
     with platform.store.read() as tx:
@@ -122,37 +130,45 @@ def get_trial_remaining_log_retention_days(trial_id: int, platform: PlatformOf) 
 # ------------------------------------------------------------------------------------ trials outside the platform
 
 
-@router.put("/api/v1/experiments/by-external-id/{external_id}")
+@router.put("/api/v1/experiments/by-external-id/{external_id}", needs=needs.CREATE_EXPERIMENT.in_body)
 def put_experiment(
     external_id: str, body: wire_experiments.CreateExperimentRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.PutExperimentResponse:
     """The experiment of this name of yours; created the first time."""
     with platform.store.read() as tx:
         known = tx.experiments.by_external_id(external_id)
+        if known is not None:
+            caller.check(tx, Permission.UPDATE_EXPERIMENT, "external_experiment_id", external_id)
     experiment_id = known.id if known else submit(platform, caller, body, external_id=external_id).experiment.id
     message = show_experiment(platform, experiment_id)
     return wire_experiments.PutExperimentResponse(experiment=message, config=message.config)
 
 
-@router.post("/api/v1/trials")
-def create_trial(body: wire.CreateTrialRequest, platform: PlatformOf) -> wire.TrialResponse:
-    return _unmanaged_trial(platform, body, None)
+@router.post("/api/v1/trials", needs=needs.EDIT_EXPERIMENT.in_body)
+def create_trial(body: wire.CreateTrialRequest, platform: PlatformOf, caller: Caller) -> wire.TrialResponse:
+    return _unmanaged_trial(platform, caller, body, None)
 
 
-@router.put("/api/v1/trials")
-def put_trial(body: wire.PutTrialRequest, platform: PlatformOf) -> wire.TrialResponse:
-    return _unmanaged_trial(platform, body.create_trial_request, body.external_trial_id or None)
+@router.put("/api/v1/trials", needs=needs.EDIT_EXPERIMENT.in_body)
+def put_trial(body: wire.PutTrialRequest, platform: PlatformOf, caller: Caller) -> wire.TrialResponse:
+    return _unmanaged_trial(platform, caller, body.create_trial_request, body.external_trial_id or None)
 
 
-def _unmanaged_trial(platform: Platform, body: wire.CreateTrialRequest, external_id: str | None) -> wire.TrialResponse:
+def _unmanaged_trial(
+    platform: Platform, caller: Principal, body: wire.CreateTrialRequest, external_id: str | None
+) -> wire.TrialResponse:
     if not body.unmanaged:
         raise InvalidInput("unmanaged: must be true; trials of managed experiments are created by their searcher.")
+    with platform.store.read() as tx:
+        caller.check(tx, Permission.UPDATE_EXPERIMENT, "experiment_id", body.experiment_id)
     trial = engine.create_unmanaged_trial(platform, body.experiment_id, body.hparams, external_id=external_id)
     return wire.TrialResponse(trial=show_trial(platform, trial.id))
 
 
 @router.get(
-    "/api/v1/trials/by-external-id/{external_experiment_id}/{external_trial_id}", operation_id="GetTrialByExternalID"
+    "/api/v1/trials/by-external-id/{external_experiment_id}/{external_trial_id}",
+    needs=needs.VIEW_EXPERIMENT,
+    operation_id="GetTrialByExternalID",
 )
 def get_trial_by_external_id(
     external_experiment_id: str, external_trial_id: str, platform: PlatformOf
@@ -165,7 +181,7 @@ def get_trial_by_external_id(
     return wire.TrialResponse(trial=show_trial(platform, trial.id))
 
 
-@router.post("/api/v1/trials/{trial_id}/start")
+@router.post("/api/v1/trials/{trial_id}/start", needs=needs.REPORT.or_own_task)
 def start_trial(trial_id: int, body: wire.StartTrialRequest, platform: PlatformOf) -> wire.StartTrialResponse:
     started = engine.start_unmanaged_trial(platform, trial_id, resume=body.resume)
     return wire.StartTrialResponse(
@@ -175,7 +191,7 @@ def start_trial(trial_id: int, body: wire.StartTrialRequest, platform: PlatformO
     )
 
 
-@router.patch("/api/v1/trials/{trial_id}")
+@router.patch("/api/v1/trials/{trial_id}", needs=needs.REPORT.or_own_task)
 def patch_trial(trial_id: int, body: wire.PatchTrialRequest, platform: PlatformOf) -> wire.TrialResponse:
     """Heartbeat, and the end, of a trial that runs outside the platform."""
     name = (body.state or "").removeprefix("STATE_")

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import Body, Query, Request, Response
 
+from resolute.domain import needs
 from resolute.domain.errors import InvalidInput, NotFound, ResoluteError
 from resolute.domain.user import User
 from resolute.engine.access import accounts
@@ -24,7 +25,7 @@ _MAX_DIGITS = 9
 """Of a number of hours: far more than any token may live, and few enough to count with."""
 
 
-@router.post("/api/v1/auth/login")
+@router.post("/api/v1/auth/login", needs=needs.PUBLIC)
 async def login(
     body: wire.LoginRequest, request: Request, response: Response, platform: PlatformOf, state: StateOf
 ) -> wire.LoginResponse:
@@ -43,7 +44,7 @@ async def login(
     return wire.LoginResponse(token=token, user=user_message(user))
 
 
-@router.post("/api/v1/auth/logout")
+@router.post("/api/v1/auth/logout", needs=needs.SIGNED_IN)
 def logout(response: Response, platform: PlatformOf, caller: Caller, state: StateOf) -> Empty:
     accounts.logout(platform, caller.token)
     state.tokens.forget()
@@ -51,17 +52,17 @@ def logout(response: Response, platform: PlatformOf, caller: Caller, state: Stat
     return Empty()
 
 
-@router.get("/api/v1/me")
+@router.get("/api/v1/me", needs=needs.SIGNED_IN.or_any_task)
 def get_me(caller: Caller) -> wire.UserResponse:
     return wire.UserResponse(user=user_message(caller.user))
 
 
-@router.get("/api/v1/auth/user")
+@router.get("/api/v1/auth/user", needs=needs.SIGNED_IN.or_any_task)
 def current_user(caller: Caller) -> wire.UserResponse:
     return wire.UserResponse(user=user_message(caller.user))
 
 
-@router.get("/api/v1/permissions/summary")
+@router.get("/api/v1/permissions/summary", needs=needs.SIGNED_IN)
 def get_permissions_summary() -> wire.GetPermissionsSummaryResponse:
     return wire.GetPermissionsSummaryResponse()
 
@@ -69,7 +70,7 @@ def get_permissions_summary() -> wire.GetPermissionsSummaryResponse:
 # ----------------------------------------------------------------------------------------------------------- users
 
 
-@router.get("/api/v1/users")
+@router.get("/api/v1/users", needs=needs.SIGNED_IN)
 def get_users(
     platform: PlatformOf,
     page: Paging,
@@ -92,7 +93,7 @@ def get_users(
     return wire.GetUsersResponse(users=[user_message(u) for u in cut.items], pagination=pagination(cut, page))
 
 
-@router.post("/api/v1/users")
+@router.post("/api/v1/users", needs=needs.ADMINISTRATE_USERS)
 def post_user(body: wire.PostUserRequest, platform: PlatformOf, caller: Caller) -> wire.UserResponse:
     user = User(
         id=0,
@@ -105,11 +106,11 @@ def post_user(body: wire.PostUserRequest, platform: PlatformOf, caller: Caller) 
     )
     password = client_form(body.password, is_hashed=body.is_hashed)
     return wire.UserResponse(
-        user=user_message(accounts.add_user(platform, by=caller.user, user=user, password=password))
+        user=user_message(accounts.add_user(platform, by=caller.acting, user=user, password=password))
     )
 
 
-@router.patch("/api/v1/users")
+@router.patch("/api/v1/users", needs=needs.ADMINISTRATE_USERS)
 def patch_users(
     body: wire.PatchUsersRequest, platform: PlatformOf, caller: Caller, state: StateOf
 ) -> wire.PatchUsersResponse:
@@ -117,7 +118,7 @@ def patch_users(
     results = []
     for user_id in body.user_ids:
         try:
-            accounts.change_user(platform, user_id, UserChanges(is_active=body.activate), by=caller.user)
+            accounts.change_user(platform, user_id, UserChanges(is_active=body.activate), by=caller.acting)
             results.append(wire.UserActionResult(id=user_id))
         except ResoluteError as error:
             results.append(wire.UserActionResult(id=user_id, error=str(error)))
@@ -125,20 +126,20 @@ def patch_users(
     return wire.PatchUsersResponse(results=results)
 
 
-@router.post("/api/v1/users/activity")
+@router.post("/api/v1/users/activity", needs=needs.SIGNED_IN)
 def post_user_activity() -> Empty:
     """Accepted and not kept."""
     return Empty()
 
 
-@router.get("/api/v1/users/setting")
+@router.get("/api/v1/users/setting", needs=needs.SIGNED_IN)
 def get_user_setting(platform: PlatformOf, caller: Caller) -> wire.GetUserSettingResponse:
     with platform.store.read() as tx:
         stored = tx.users.settings(caller.user.id)
     return wire.GetUserSettingResponse(settings=[_setting(path, value) for path, value in sorted(stored.items())])
 
 
-@router.post("/api/v1/users/setting")
+@router.post("/api/v1/users/setting", needs=needs.SIGNED_IN)
 def post_user_setting(body: wire.PostUserSettingRequest, platform: PlatformOf, caller: Caller) -> Empty:
     given = [*body.settings, *([body.setting] if body.setting else [])]
     with platform.store.write() as tx:
@@ -153,7 +154,7 @@ def post_user_setting(body: wire.PostUserSettingRequest, platform: PlatformOf, c
     return Empty()
 
 
-@router.post("/api/v1/users/setting/reset")
+@router.post("/api/v1/users/setting/reset", needs=needs.SIGNED_IN)
 def reset_user_setting(platform: PlatformOf, caller: Caller) -> Empty:
     with platform.store.write() as tx:
         tx.users.save_settings(caller.user.id, {})
@@ -165,7 +166,7 @@ def _setting(path: str, value: str) -> wire.UserWebSetting:
     return wire.UserWebSetting(key=key, storage_path=storage, value=value)
 
 
-@router.get("/api/v1/users/{username}/by-username")
+@router.get("/api/v1/users/{username}/by-username", needs=needs.SIGNED_IN)
 def get_user_by_username(username: str, platform: PlatformOf) -> wire.UserResponse:
     with platform.store.read() as tx:
         user = tx.users.by_name(username)
@@ -174,13 +175,13 @@ def get_user_by_username(username: str, platform: PlatformOf) -> wire.UserRespon
     return wire.UserResponse(user=user_message(user))
 
 
-@router.get("/api/v1/users/{user_id}")
+@router.get("/api/v1/users/{user_id}", needs=needs.SIGNED_IN)
 def get_user(user_id: int, platform: PlatformOf) -> wire.UserResponse:
     with platform.store.read() as tx:
         return wire.UserResponse(user=user_message(tx.users.get(user_id)))
 
 
-@router.patch("/api/v1/users/{user_id}")
+@router.patch("/api/v1/users/{user_id}", needs=needs.SIGNED_IN)
 def patch_user(
     user_id: int, body: wire.PatchUser, platform: PlatformOf, caller: Caller, state: StateOf
 ) -> wire.UserResponse:
@@ -192,18 +193,18 @@ def patch_user(
         is_active=body.active,
         is_remote=body.remote,
     )
-    user = accounts.change_user(platform, user_id, changes, by=caller.user)
+    user = accounts.change_user(platform, user_id, changes, by=caller.acting)
     state.tokens.forget()
     return wire.UserResponse(user=user_message(user))
 
 
-@router.post("/api/v1/users/{user_id}/password")
+@router.post("/api/v1/users/{user_id}/password", needs=needs.SIGNED_IN)
 def set_user_password(
     user_id: int, body: Annotated[str, Body()], platform: PlatformOf, caller: Caller, state: StateOf
 ) -> wire.UserResponse:
     """The body is the new password, a JSON string."""
     changes = UserChanges(password=client_form(body, is_hashed=False))
-    user = accounts.change_user(platform, user_id, changes, by=caller.user)
+    user = accounts.change_user(platform, user_id, changes, by=caller.acting)
     state.tokens.forget()
     return wire.UserResponse(user=user_message(user))
 
@@ -211,7 +212,7 @@ def set_user_password(
 # ---------------------------------------------------------------------------------------------------------- tokens
 
 
-@router.get("/api/v1/tokens")
+@router.get("/api/v1/tokens", needs=needs.SIGNED_IN)
 def get_access_tokens(
     platform: PlatformOf,
     caller: Caller,
@@ -219,7 +220,7 @@ def get_access_tokens(
     username: str = "",
     show_inactive: Annotated[bool, Query(alias="showInactive")] = False,
 ) -> wire.GetAccessTokensResponse:
-    sessions = accounts.access_tokens(platform, by=caller.user)
+    sessions = accounts.access_tokens(platform, by=caller.acting)
     if username:
         with platform.store.read() as tx:
             owner = tx.users.by_name(username)
@@ -233,14 +234,14 @@ def get_access_tokens(
     )
 
 
-@router.post("/api/v1/tokens")
+@router.post("/api/v1/tokens", needs=needs.SIGNED_IN)
 def post_access_token(
     body: wire.PostAccessTokenRequest, platform: PlatformOf, caller: Caller
 ) -> wire.PostAccessTokenResponse:
     """The token itself is shown once, here."""
     token, session = accounts.create_access_token(
         platform,
-        by=caller.user,
+        by=caller.acting,
         user_id=body.user_id or caller.user.id,
         description=body.description,
         life=_life(body.lifespan),
@@ -248,12 +249,12 @@ def post_access_token(
     return wire.PostAccessTokenResponse(token=token, token_id=session.id)
 
 
-@router.patch("/api/v1/tokens/{token_id}")
+@router.patch("/api/v1/tokens/{token_id}", needs=needs.SIGNED_IN)
 def patch_access_token(
     token_id: int, body: wire.PatchAccessTokenRequest, platform: PlatformOf, caller: Caller, state: StateOf
 ) -> wire.PatchAccessTokenResponse:
     session = accounts.change_access_token(
-        platform, token_id, by=caller.user, description=body.description, revoke=body.set_revoked
+        platform, token_id, by=caller.acting, description=body.description, revoke=body.set_revoked
     )
     state.tokens.forget()
     return wire.PatchAccessTokenResponse(token_info=token_message(session))

@@ -5,6 +5,7 @@ from pathlib import Path
 from fastapi import Request
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
+from resolute.domain import needs
 from resolute.domain.errors import NotFound
 from resolute.server.resource import Resource
 
@@ -18,17 +19,17 @@ _NOT_BUILT = """<!doctype html><html lang="en"><head><meta charset="utf-8"><titl
 <code>resolute experiment create CONFIG DIRECTORY</code>.</p></body></html>"""
 
 
-@router.get("/")
+@router.get("/", needs=needs.PUBLIC)
 def root() -> Response:
     return RedirectResponse("/det/")
 
 
-@router.get("/det")
+@router.get("/det", needs=needs.PUBLIC)
 def det() -> Response:
     return RedirectResponse("/det/")
 
 
-@router.get("/det/{path:path}")
+@router.get("/det/{path:path}", needs=needs.PUBLIC)
 def web_ui(path: str, request: Request) -> Response:
     file = _file(request, path)
     if file is not None:
@@ -39,7 +40,7 @@ def web_ui(path: str, request: Request) -> Response:
     return FileResponse(index, headers={"Cache-Control": "no-cache"})
 
 
-@router.get("/assets/{path:path}")
+@router.get("/assets/{path:path}", needs=needs.PUBLIC)
 def assets(path: str, request: Request) -> Response:
     file = _file(request, f"assets/{path}")
     if file is None:
@@ -47,7 +48,7 @@ def assets(path: str, request: Request) -> Response:
     return FileResponse(file, headers=_FOREVER)
 
 
-@router.get("/favicon.ico")
+@router.get("/favicon.ico", needs=needs.PUBLIC)
 def favicon(request: Request) -> Response:
     file = _file(request, "favicon.ico") or _file(request, "favicon.svg")
     return FileResponse(file) if file else Response(status_code=204)

@@ -4,6 +4,8 @@ from typing import Annotated, Any
 
 from fastapi import Body, Query
 
+from resolute.domain import needs
+from resolute.domain.rights import Permission
 from resolute.domain.template import Template
 from resolute.domain.workspace import Workspace
 from resolute.engine.access import workspaces as engine
@@ -23,9 +25,10 @@ router = Resource(tags=["workspaces"])
 SortBy = Annotated[NameSortBy, Query(alias="sortBy")]
 
 
-@router.get("/api/v1/workspaces")
+@router.get("/api/v1/workspaces", needs=needs.VIEW_WORKSPACE.listed)
 def get_workspaces(
     platform: PlatformOf,
+    caller: Caller,
     page: Paging,
     name: str = "",
     name_case_sensitive: Annotated[str, Query(alias="nameCaseSensitive")] = "",
@@ -36,8 +39,9 @@ def get_workspaces(
     sort_by: SortBy = NameSortBy.UNSPECIFIED,
     order_by: Order = OrderBy.UNSPECIFIED,
 ) -> wire.GetWorkspacesResponse:
+    visible = caller.workspaces(Permission.VIEW_WORKSPACE)
     with platform.store.read() as tx:
-        messages = [_message(tx, workspace) for workspace in tx.workspaces.all()]
+        messages = [_message(tx, workspace) for workspace in tx.workspaces.all(visible_in=visible)]
     found = [
         message
         for message in messages
@@ -53,7 +57,7 @@ def get_workspaces(
     return wire.GetWorkspacesResponse(workspaces=cut.items, pagination=pagination(cut, page))
 
 
-@router.post("/api/v1/workspaces")
+@router.post("/api/v1/workspaces", needs=needs.CREATE_WORKSPACE)
 def post_workspace(body: wire.PostWorkspaceRequest, platform: PlatformOf, caller: Caller) -> wire.WorkspaceResponse:
     workspace = engine.add_workspace(
         platform, user=caller.user, name=body.name, checkpoint_storage=body.checkpoint_storage_config
@@ -61,57 +65,64 @@ def post_workspace(body: wire.PostWorkspaceRequest, platform: PlatformOf, caller
     return _show(platform, workspace.id)
 
 
-@router.get("/api/v1/workspaces/{workspace_id}")
+@router.get("/api/v1/workspaces/{workspace_id}", needs=needs.VIEW_WORKSPACE)
 def get_workspace(workspace_id: int, platform: PlatformOf) -> wire.WorkspaceResponse:
     return _show(platform, workspace_id)
 
 
-@router.patch("/api/v1/workspaces/{workspace_id}")
+@router.patch("/api/v1/workspaces/{workspace_id}", needs=needs.EDIT_WORKSPACE)
 def patch_workspace(
     workspace_id: int, body: wire.PatchWorkspace, platform: PlatformOf, caller: Caller
 ) -> wire.WorkspaceResponse:
+    if body.checkpoint_storage_config is not None:
+        with platform.store.read() as tx:
+            permission = Permission.SET_WORKSPACE_CHECKPOINT_STORAGE_CONFIG
+            caller.check(tx, permission, "workspace_id", workspace_id)
     engine.change_workspace(
         platform,
         workspace_id,
-        by=caller.user,
         name=body.name,
         checkpoint_storage=body.checkpoint_storage_config,
     )
     return _show(platform, workspace_id)
 
 
-@router.delete("/api/v1/workspaces/{workspace_id}")
-def delete_workspace(workspace_id: int, platform: PlatformOf, caller: Caller) -> wire.Completed:
+@router.delete("/api/v1/workspaces/{workspace_id}", needs=needs.DELETE_WORKSPACE)
+def delete_workspace(workspace_id: int, platform: PlatformOf) -> wire.Completed:
     """Only one without experiments."""
-    engine.delete_workspace(platform, workspace_id, by=caller.user)
+    engine.delete_workspace(platform, workspace_id)
     return wire.Completed()
 
 
-@router.post("/api/v1/workspaces/{workspace_id}/archive")
-def archive_workspace(workspace_id: int, platform: PlatformOf, caller: Caller) -> Empty:
-    engine.archive_workspace(platform, workspace_id, by=caller.user, archived=True)
+@router.post("/api/v1/workspaces/{workspace_id}/archive", needs=needs.EDIT_WORKSPACE)
+def archive_workspace(workspace_id: int, platform: PlatformOf) -> Empty:
+    engine.archive_workspace(platform, workspace_id, archived=True)
     return Empty()
 
 
-@router.post("/api/v1/workspaces/{workspace_id}/unarchive")
-def unarchive_workspace(workspace_id: int, platform: PlatformOf, caller: Caller) -> Empty:
-    engine.archive_workspace(platform, workspace_id, by=caller.user, archived=False)
+@router.post("/api/v1/workspaces/{workspace_id}/unarchive", needs=needs.EDIT_WORKSPACE)
+def unarchive_workspace(workspace_id: int, platform: PlatformOf) -> Empty:
+    engine.archive_workspace(platform, workspace_id, archived=False)
     return Empty()
 
 
-@router.post("/api/v1/workspaces/{workspace_id}/pin")
+@router.post("/api/v1/workspaces/{workspace_id}/pin", needs=needs.VIEW_WORKSPACE)
 def pin_workspace(workspace_id: int, platform: PlatformOf) -> Empty:
     engine.pin_workspace(platform, workspace_id, pinned=True)
     return Empty()
 
 
-@router.post("/api/v1/workspaces/{workspace_id}/unpin")
+@router.post("/api/v1/workspaces/{workspace_id}/unpin", needs=needs.VIEW_WORKSPACE)
 def unpin_workspace(workspace_id: int, platform: PlatformOf) -> Empty:
     engine.pin_workspace(platform, workspace_id, pinned=False)
     return Empty()
 
 
-@router.get("/api/v1/workspaces/{workspace_id}/available-resource-pools", operation_id="ListRPsBoundToWorkspace")
+@router.get(
+    "/api/v1/workspaces/{workspace_id}/available-resource-pools",
+    needs=needs.VIEW_WORKSPACE,
+    operation_id="ListRPsBoundToWorkspace",
+)
 def list_pools_of_workspace(
     workspace_id: int, platform: PlatformOf, page: Paging
 ) -> wire.ListRPsBoundToWorkspaceResponse:
@@ -134,16 +145,17 @@ def _message(tx: Transaction, workspace: Workspace) -> wire.Workspace:
 # ------------------------------------------------------------------------------------------------------- templates
 
 
-@router.get("/api/v1/templates")
+@router.get("/api/v1/templates", needs=needs.VIEW_TEMPLATE.listed)
 def get_templates(
     platform: PlatformOf,
+    caller: Caller,
     page: Paging,
     name: str = "",
     workspace_ids: Annotated[list[int], Query(alias="workspaceIds")] = [],  # noqa: B006
     order_by: Order = OrderBy.UNSPECIFIED,
 ) -> wire.GetTemplatesResponse:
     with platform.store.read() as tx:
-        templates = tx.templates.all()
+        templates = tx.templates.all(visible_in=caller.workspaces(Permission.VIEW_TEMPLATES))
     found = [
         template
         for template in templates
@@ -156,31 +168,46 @@ def get_templates(
     )
 
 
-@router.patch("/api/v1/template/rename")
-def patch_template_name(body: wire.PatchTemplateNameRequest, platform: PlatformOf) -> wire.TemplateResponse:
+@router.patch("/api/v1/template/rename", needs=needs.EDIT_TEMPLATE.in_body)
+def patch_template_name(
+    body: wire.PatchTemplateNameRequest, platform: PlatformOf, caller: Caller
+) -> wire.TemplateResponse:
+    with platform.store.read() as tx:
+        caller.check(tx, Permission.UPDATE_TEMPLATES, "template_name", body.old_name)
     return _template(template_engine.rename_template(platform, body.old_name, body.new_name))
 
 
-@router.get("/api/v1/templates/{template_name}")
+@router.get("/api/v1/templates/{template_name}", needs=needs.VIEW_TEMPLATE)
 def get_template(template_name: str, platform: PlatformOf) -> wire.TemplateResponse:
     with platform.store.read() as tx:
         return _template(tx.templates.get(template_name))
 
 
-@router.post("/api/v1/templates/{template_name}")
-def post_template(template_name: str, body: wire.Template, platform: PlatformOf) -> wire.TemplateResponse:
+@router.post("/api/v1/templates/{template_name}", needs=needs.CREATE_TEMPLATE.in_body)
+def post_template(
+    template_name: str, body: wire.Template, platform: PlatformOf, caller: Caller
+) -> wire.TemplateResponse:
     """Only a new name; PUT replaces."""
     template = Template(name=template_name, config=body.config, workspace_id=body.workspace_id or 1)
+    with platform.store.read() as tx:
+        caller.check(tx, Permission.CREATE_TEMPLATES, "workspace_id", template.workspace_id)
     return _template(template_engine.put_template(platform, template, must_be_new=True))
 
 
-@router.put("/api/v1/templates/{template_name}")
-def put_template(template_name: str, body: wire.Template, platform: PlatformOf) -> wire.TemplateResponse:
+@router.put("/api/v1/templates/{template_name}", needs=needs.EDIT_TEMPLATE.in_body)
+def put_template(
+    template_name: str, body: wire.Template, platform: PlatformOf, caller: Caller
+) -> wire.TemplateResponse:
     template = Template(name=template_name, config=body.config, workspace_id=body.workspace_id or 1)
+    with platform.store.read() as tx:
+        # It may stand elsewhere until now.
+        if any(known.name == template.name.strip() for known in tx.templates.all()):
+            caller.check(tx, Permission.UPDATE_TEMPLATES, "template_name", template.name.strip())
+        caller.check(tx, Permission.CREATE_TEMPLATES, "workspace_id", template.workspace_id)
     return _template(template_engine.put_template(platform, template))
 
 
-@router.patch("/api/v1/templates/{template_name}")
+@router.patch("/api/v1/templates/{template_name}", needs=needs.EDIT_TEMPLATE)
 def patch_template_config(
     template_name: str, body: Annotated[dict[str, Any], Body()], platform: PlatformOf
 ) -> wire.TemplateResponse:
@@ -188,7 +215,7 @@ def patch_template_config(
     return _template(template_engine.change_template(platform, template_name, body))
 
 
-@router.delete("/api/v1/templates/{template_name}")
+@router.delete("/api/v1/templates/{template_name}", needs=needs.DELETE_TEMPLATE)
 def delete_template(template_name: str, platform: PlatformOf) -> Empty:
     template_engine.remove_template(platform, template_name)
     return Empty()

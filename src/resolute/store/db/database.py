@@ -26,6 +26,7 @@ from resolute.store.db.jobs import JobTable
 from resolute.store.db.metrics import MetricTable
 from resolute.store.db.models import ModelTable
 from resolute.store.db.ownership import WAIT_S, Owner, current_owner
+from resolute.store.db.rights import RightsTable
 from resolute.store.db.schema import prepare
 from resolute.store.db.settings import SettingTable
 from resolute.store.db.tasks import TaskTable
@@ -97,6 +98,10 @@ class DatabaseTransaction:
     @cached_property
     def users(self) -> UserTable:
         return UserTable(self._connection)
+
+    @cached_property
+    def rights(self) -> RightsTable:
+        return RightsTable(self._connection)
 
     @cached_property
     def workspaces(self) -> WorkspaceTable:

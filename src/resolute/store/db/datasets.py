@@ -56,12 +56,16 @@ class DatasetTable:
         self._connection.execute(delete(tables.dataset_experiments).where(_links.dataset_id == dataset_id))
         self._connection.execute(delete(tables.datasets).where(_t.id == dataset_id))
 
-    def search(self, *, name_contains: str = "", workspace_id: int | None = None) -> list[DatasetVersion]:
+    def search(
+        self, *, name_contains: str = "", workspace_id: int | None = None, visible_in: frozenset[int] | None = None
+    ) -> list[DatasetVersion]:
         statement = _rows.select().order_by(_t.id.desc())
         if name_contains:
             statement = statement.where(func.lower(_t.name).contains(name_contains.lower(), autoescape=True))
         if workspace_id is not None:
             statement = statement.where(_t.workspace_id == workspace_id)
+        if visible_in is not None:
+            statement = statement.where(_t.workspace_id.in_(visible_in))
         return _rows.all(self._connection, statement)
 
     def link(self, experiment_id: int, dataset_id: int) -> None:

@@ -48,8 +48,11 @@ class DeploymentTable:
         self._connection.execute(delete(tables.revisions).where(_r.deployment_id == deployment_id))
         self._connection.execute(delete(tables.deployments).where(_t.id == deployment_id))
 
-    def all(self) -> list[Deployment]:
-        return _rows.all(self._connection, _rows.select().order_by(_t.id))
+    def all(self, *, visible_in: frozenset[int] | None = None) -> list[Deployment]:
+        statement = _rows.select().order_by(_t.id)
+        if visible_in is not None:
+            statement = statement.where(_t.workspace_id.in_(visible_in))
+        return _rows.all(self._connection, statement)
 
     def add_revision(self, revision: Revision) -> Revision:
         highest = select(func.max(_r.number)).where(_r.deployment_id == revision.deployment_id)

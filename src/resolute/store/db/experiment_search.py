@@ -63,6 +63,7 @@ def _filtered(statement: Select[Any], query: ExperimentQuery) -> Select[Any]:
         (query.archived is not None, lambda: _e.archived == query.archived),
         (query.project_id is not None, lambda: _e.project_id == query.project_id),
         (query.workspace_id is not None, lambda: _w.id == query.workspace_id),
+        (query.visible_in is not None, lambda: _w.id.in_(query.visible_in or ())),
         (query.id_from is not None, lambda: _e.id >= query.id_from),
         (query.id_to is not None, lambda: _e.id <= query.id_to),
         # Names and ids are two ways to point at users, so either may match.

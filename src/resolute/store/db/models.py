@@ -78,10 +78,12 @@ class ModelTable:
             counts |= {row[0]: row[1] for row in self._connection.execute(statement)}
         return counts
 
-    def labels(self, workspace_id: int | None = None) -> list[str]:
+    def labels(self, workspace_id: int | None = None, *, visible_in: frozenset[int] | None = None) -> list[str]:
         statement = select(_t.labels)
         if workspace_id is not None:
             statement = statement.where(_t.workspace_id == workspace_id)
+        if visible_in is not None:
+            statement = statement.where(_t.workspace_id.in_(visible_in))
         counts = Counter(label for labels in self._connection.execute(statement).scalars() for label in labels)
         return sorted(counts, key=lambda label: (-counts[label], label))
 
@@ -148,6 +150,7 @@ def _filtered(statement: Select[Any], query: ModelQuery) -> Select[Any]:
         (query.id is not None, lambda: _t.id == query.id),
         (query.name_contains, lambda: _contains(_t.name, query.name_contains)),
         (query.description_contains, lambda: _contains(_t.description, query.description_contains)),
+        (query.visible_in is not None, lambda: _t.workspace_id.in_(query.visible_in or ())),
         (query.archived is not None, lambda: _t.archived == query.archived),
         # Names and ids are two ways to point at the same thing, so either may match.
         (query.users or query.user_ids, lambda: _u.username.in_(query.users) | _t.user_id.in_(query.user_ids)),

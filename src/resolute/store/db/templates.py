@@ -27,8 +27,11 @@ class TemplateTable:
             raise NotFound(f"template not found: {name}")
         return template
 
-    def all(self) -> list[Template]:
-        return _templates.all(self._connection, _templates.select().order_by(tables.templates.c.name))
+    def all(self, *, visible_in: frozenset[int] | None = None) -> list[Template]:
+        statement = _templates.select().order_by(tables.templates.c.name)
+        if visible_in is not None:
+            statement = statement.where(tables.templates.c.workspace_id.in_(visible_in))
+        return _templates.all(self._connection, statement)
 
     def remove(self, name: str) -> None:
         if not self._connection.execute(delete(tables.templates).where(tables.templates.c.name == name)).rowcount:

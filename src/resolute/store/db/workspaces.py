@@ -47,10 +47,15 @@ class WorkspaceTable:
         if not _rows.save(self._connection, workspace):
             raise NotFound(f"workspace not found: {workspace.id}")
 
-    def all(self) -> list[Workspace]:
-        return _rows.all(self._connection, _rows.select().order_by(_t.id))
+    def all(self, *, visible_in: frozenset[int] | None = None) -> list[Workspace]:
+        statement = _rows.select().order_by(_t.id)
+        if visible_in is not None:
+            statement = statement.where(_t.id.in_(visible_in))
+        return _rows.all(self._connection, statement)
 
     def remove(self, workspace_id: int) -> None:
+        assignments = tables.role_assignments
+        self._connection.execute(delete(assignments).where(assignments.c.workspace_id == workspace_id))
         self._connection.execute(delete(tables.projects).where(_p.workspace_id == workspace_id))
         self._connection.execute(delete(tables.workspaces).where(_t.id == workspace_id))
 
@@ -88,10 +93,12 @@ class WorkspaceTable:
         if not _projects.save(self._connection, project):
             raise NotFound(f"project not found: {project.id}")
 
-    def projects(self, workspace_id: int | None = None) -> list[Project]:
+    def projects(self, workspace_id: int | None = None, *, visible_in: frozenset[int] | None = None) -> list[Project]:
         statement = _projects.select().order_by(_p.id)
         if workspace_id is not None:
             statement = statement.where(_p.workspace_id == workspace_id)
+        if visible_in is not None:
+            statement = statement.where(_p.workspace_id.in_(visible_in))
         return _projects.all(self._connection, statement)
 
     def remove_project(self, project_id: int) -> None:

@@ -169,7 +169,7 @@ def test_a_project_moved_to_another_workspace_takes_its_jobs_along(world: Any) -
     other, _ = team(world, "other")
     inside, outside = world.create(project_id=project), submit(world, "outside")
 
-    move_project(world.platform, project, by=world.user, workspace_id=other)
+    move_project(world.platform, project, workspace_id=other)
 
     assert job_of(world, inside).workspace_id == other
     assert job_of(world, outside).workspace_id == 1

@@ -12,6 +12,7 @@ from resolute.store.db.tables.jobs import allocations, jobs, tasks
 from resolute.store.db.tables.metrics import metric_chunks, metric_heads, metric_outlines, metric_summaries
 from resolute.store.db.tables.people import sessions, user_settings, users
 from resolute.store.db.tables.registry import dataset_experiments, datasets, model_versions, models
+from resolute.store.db.tables.rights import group_members, groups, role_assignments
 from resolute.store.db.tables.workspaces import projects, settings, templates, workspaces
 
 __all__ = [
@@ -24,6 +25,8 @@ __all__ = [
     "deployments",
     "experiments",
     "followers",
+    "group_members",
+    "groups",
     "held_things",
     "jobs",
     "metadata",
@@ -35,6 +38,7 @@ __all__ = [
     "models",
     "projects",
     "revisions",
+    "role_assignments",
     "searcher_patches",
     "searcher_snapshots",
     "sessions",
