@@ -28,6 +28,7 @@ def trial_state(state: TrialState, allocation: Allocation | None) -> wire.TrialS
 
 _OF_ALLOCATION = {
     AllocationState.QUEUED: wire.TrialState.QUEUED,
+    AllocationState.SUBMITTED: wire.TrialState.QUEUED,
     AllocationState.ASSIGNED: wire.TrialState.STARTING,
     AllocationState.RUNNING: wire.TrialState.RUNNING,
     AllocationState.TERMINATING: wire.TrialState.RUNNING,
@@ -53,6 +54,7 @@ def _names(states: Iterable[str]) -> list[str]:
 def task_state(state: AllocationState) -> wire.TaskState:
     return {
         AllocationState.QUEUED: wire.TaskState.QUEUED,
+        AllocationState.SUBMITTED: wire.TaskState.QUEUED,
         AllocationState.ASSIGNED: wire.TaskState.STARTING,
         AllocationState.RUNNING: wire.TaskState.RUNNING,
         AllocationState.TERMINATING: wire.TaskState.TERMINATING,
