@@ -6,8 +6,8 @@ the path is decided here; a route that decides about its body asks `Principal.ch
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from fastapi import Depends
@@ -22,6 +22,7 @@ from resolute.domain.user import User
 from resolute.engine.access import accounts, rights
 from resolute.engine.access.subjects import SUBJECTS, Beside
 from resolute.engine.jobs.fencing import hash_token
+from resolute.engine.jobs.kinds import names_of, owner_of
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 
@@ -37,7 +38,8 @@ class Principal:
     rights: Rights
     allocation: Allocation | None = None
     """Set when a running task calls with its own token."""
-    experiment_id: int | None = None
+    own: Mapping[str, Any] = field(default_factory=dict)
+    """What that task is and runs for, by the names of parameters."""
 
     @property
     def acting(self) -> User:
@@ -47,13 +49,7 @@ class Principal:
     def owns(self, name: str, value: Any) -> bool:
         """Whether a path parameter names something of this task."""
         assert self.allocation is not None
-        own = {
-            "trial_id": self.allocation.trial_id,
-            "run_id": self.allocation.trial_id,
-            "task_id": self.allocation.task_id,
-            "allocation_id": self.allocation.id,
-            "experiment_id": self.experiment_id,
-        }[name]
+        own = self.own.get(name)
         return own is not None and str(own) == str(value)
 
     def require(self, name: str, value: Any) -> None:
@@ -123,15 +119,10 @@ class Tokens:
             allocation = tx.allocations.by_token_hash(hash_token(token))
             if allocation is None:
                 raise Unauthenticated("This allocation token is unknown or its allocation has ended.")
-            experiment_id = None
-            if allocation.trial_id is not None:
-                experiment_id = tx.trials.get(allocation.trial_id).experiment_id
-                user_id = tx.experiments.get(experiment_id).user_id
-            else:
-                user_id = tx.tasks.get(allocation.task_id).user_id or 0
-            user = tx.users.get(user_id)
-            held = self._rights(tx, user)
-        return Principal(user=user, token=token, rights=held, allocation=allocation, experiment_id=experiment_id)
+            task = tx.tasks.get(allocation.task_id)
+            user = tx.users.get(owner_of(tx, task).user_id)
+            own = {**names_of(tx, task), "allocation_id": allocation.id}
+            return Principal(user=user, token=token, rights=self._rights(tx, user), allocation=allocation, own=own)
 
     def _rights(self, tx: Transaction, user: User) -> Rights:
         return rights.rights_of(tx, user, self._platform.config.rights)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from starlette.concurrency import run_in_threadpool
 
 from resolute.domain.log import LogLine
+from resolute.engine.jobs.task_moves import task_topic
 from resolute.engine.platform import Platform
 from resolute.engine.ports.logs import LogQuery
 from resolute.server.watch import Watches
@@ -27,7 +28,7 @@ async def log_batches(
         return
     left = query.limit
     cursor: int | None = query.after_id
-    with watches.open(_topics(platform, task_id)) as watch:
+    with watches.open((task_topic(task_id),)) as watch:
         seen_size = -1
         looks = 0
         while True:
@@ -64,15 +65,6 @@ async def _stored(platform: Platform, task_id: str, query: LogQuery) -> AsyncIte
         query = replace(query, after_id=batch[-1].id)
 
 
-def _topics(platform: Platform, task_id: str) -> list[str]:
-    with platform.store.read() as tx:
-        trial = tx.trials.by_task_id(task_id)
-    return [f"trial/{trial.id}"] if trial else [f"task/{task_id}"]
-
-
 def _has_ended(platform: Platform, task_id: str) -> bool:
     with platform.store.read() as tx:
-        trial = tx.trials.by_task_id(task_id)
-        if trial is not None:
-            return trial.is_finished
         return tx.tasks.get(task_id).end_time is not None

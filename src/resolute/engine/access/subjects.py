@@ -13,6 +13,7 @@ from resolute.domain.rights import Permission, Subject
 from resolute.domain.task import Task
 from resolute.domain.trial import Trial
 from resolute.engine.deployments.deployments import find_deployment
+from resolute.engine.jobs.kinds import kind_of, owner_of
 from resolute.engine.ports.database import Transaction
 from resolute.engine.registry.datasets import find_dataset
 from resolute.engine.registry.models import find_model
@@ -35,17 +36,11 @@ def _trial(tx: Transaction, value: Any, beside: Beside) -> Subject:
 
 
 def _task(tx: Transaction, value: Any, beside: Beside) -> Subject:
-    trial = tx.trials.by_task_id(value)
-    if trial is not None:
-        return _subject_of_trial(tx, trial, f"task {value}")
-    return _subject_of_task(tx.tasks.get(value), f"task {value}")
+    return _subject_of_task(tx, tx.tasks.get(value), f"task {value}")
 
 
 def _allocation(tx: Transaction, value: Any, beside: Beside) -> Subject:
-    allocation = tx.allocations.get(value)
-    if allocation.trial_id is not None:
-        return _subject_of_trial(tx, tx.trials.get(allocation.trial_id), f"allocation {value}")
-    return _subject_of_task(tx.tasks.get(allocation.task_id), f"allocation {value}")
+    return _subject_of_task(tx, tx.tasks.get(tx.allocations.get(value).task_id), f"allocation {value}")
 
 
 def _job(tx: Transaction, value: Any, beside: Beside) -> Subject:
@@ -172,14 +167,15 @@ def _subject_of_trial(tx: Transaction, trial: Trial, name: str) -> Subject:
     return _subject_of_experiment(tx, tx.experiments.get(trial.experiment_id), name)
 
 
-def _subject_of_task(task: Task, name: str) -> Subject:
+def _subject_of_task(tx: Transaction, task: Task, name: str) -> Subject:
     kind, _, value = name.partition(" ")
+    owner = owner_of(tx, task)
     return Subject(
         name=name,
         missing=f"{kind} not found: {value}",
-        view=Permission.VIEW_NSC,
-        workspace_id=task.workspace_id,
-        owner_ids=frozenset() if task.user_id is None else frozenset({task.user_id}),
+        view=kind_of(task).view,
+        workspace_id=owner.workspace_id,
+        owner_ids=frozenset({owner.user_id}),
     )
 
 
@@ -187,7 +183,7 @@ def _subject_of_checkpoint(tx: Transaction, checkpoint: Checkpoint) -> Subject:
     name = f"checkpoint {checkpoint.uuid}"
     if checkpoint.trial_id is not None:
         return _subject_of_trial(tx, tx.trials.get(checkpoint.trial_id), name)
-    return _subject_of_task(tx.tasks.get(checkpoint.task_id or ""), name)
+    return _subject_of_task(tx, tx.tasks.get(checkpoint.task_id or ""), name)
 
 
 SUBJECTS: Mapping[str, Callable[[Transaction, Any, Beside], Subject]] = {

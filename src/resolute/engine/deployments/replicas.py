@@ -6,7 +6,6 @@ allocations. Nothing here decides: `domain.rollout` does.
 
 import json
 import uuid
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -18,9 +17,10 @@ from resolute.domain.log import LogStream
 from resolute.domain.replica import Replica, ReplicaState
 from resolute.domain.task import Task, TaskType
 from resolute.engine.deployments.sources import source_folder
-from resolute.engine.jobs.allocation_moves import ask_to_leave, kill_allocation
-from resolute.engine.jobs.fencing import allocation_token, secret_of
-from resolute.engine.jobs.gang import node_parts, task_variables
+from resolute.engine.jobs.allocation_moves import ask_to_leave, live_allocation
+from resolute.engine.jobs.gang import Launch
+from resolute.engine.jobs.task_kind import Ending
+from resolute.engine.jobs.task_moves import add_task, end_task, queue_task
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.engine.ports.logs import LogQuery
@@ -100,7 +100,7 @@ def start_replica(flow: Flow, deployment: Deployment, revision: Revision) -> str
         workspace_id=deployment.workspace_id,
         config={"deployment_id": deployment.id, "deployment": deployment.name, "revision": revision.number},
     )
-    flow.tx.tasks.add(task)
+    add_task(flow, task)
     _queue(flow, task, revision.serving, run_id=1)
     return task.id
 
@@ -113,51 +113,27 @@ def restart_replica(flow: Flow, task_id: str, revision: Revision) -> None:
 
 
 def _queue(flow: Flow, task: Task, serving: Serving, *, run_id: int) -> None:
-    flow.tx.allocations.add(
-        Allocation(
-            id=f"{task.id}.{run_id}",
-            task_id=task.id,
-            job_id=task.job_id,
-            state=AllocationState.QUEUED,
-            changed_at=flow.now,
-            created_at=flow.now,
-            slots_needed=serving.slots,
-            resource_pool=serving.resource_pool,
-            run_id=run_id,
-            is_preemptible=False,
-            single_node=True,
-        )
+    queue_task(
+        flow,
+        task,
+        run_id=run_id,
+        slots=serving.slots,
+        resource_pool=serving.resource_pool,
+        is_preemptible=False,
+        single_node=True,
     )
-    flow.publish("engine", "queue")
-
-
-def drain_replica(flow: Flow, task_id: str) -> None:
-    flow.tx.tasks.save(replace(flow.tx.tasks.get(task_id), draining_since=flow.now))
 
 
 def stop_replica(flow: Flow, task_id: str) -> None:
     """Ask it to end; its task is over when it has."""
-    _leave(flow, task_id, ask_to_leave)
-
-
-def kill_replica(flow: Flow, task_id: str) -> None:
-    _leave(flow, task_id, kill_allocation)
-
-
-def _leave(flow: Flow, task_id: str, how: Callable[[Flow, Allocation], bool]) -> None:
-    current = flow.tx.allocations.of_task(task_id)[-1]
-    if current.state is AllocationState.TERMINATED or how(flow, current):
+    current = live_allocation(flow, task_id)
+    if current is None or ask_to_leave(flow, current):
         end_task(flow, task_id)
 
 
-def end_task(flow: Flow, task_id: str) -> None:
-    task = flow.tx.tasks.get(task_id)
-    if task.end_time is None:
-        flow.tx.tasks.save(replace(task, end_time=flow.now))
-
-
-def replica_ended(flow: Flow, allocation: Allocation) -> None:
+def replica_ended(flow: Flow, ending: Ending) -> None:
     """Its process has ended: for good when it was asked to, else another one follows."""
+    allocation = ending.allocation
     if allocation.preempt_requested_at is not None or allocation.kill_requested_at is not None:
         end_task(flow, allocation.task_id)
     flow.publish("deployments")
@@ -166,31 +142,20 @@ def replica_ended(flow: Flow, allocation: Allocation) -> None:
 # ------------------------------------------------------------------------------------------------------- the gang
 
 
-def replica_gang(platform: Platform, allocation: Allocation) -> Gang:
+def replica_gang(platform: Platform, launch: Launch) -> Gang:
+    config = launch.task.config or {}
     with platform.store.read() as tx:
-        task = tx.tasks.get(allocation.task_id)
-        config = task.config or {}
         deployment = tx.deployments.get(int(config["deployment_id"]))
         revision = next(r for r in tx.deployments.revisions(deployment.id) if r.number == config["revision"])
-        username = tx.users.get(deployment.user_id).username
-        token = allocation_token(secret_of(tx), allocation.id)
     source = source_folder(platform.config.home, revision)
-    return Gang(
-        allocation_id=allocation.id,
-        task_id=task.id,
-        run_id=allocation.run_id,
-        nodes=node_parts(allocation, {}),
-        slots=allocation.slots_needed,
-        resource_pool=allocation.resource_pool,
+    return launch.gang(
         entrypoint=_command(deployment, revision, source),
-        env={
-            **revision.serving.environment,
-            **task_variables(platform.config, allocation, task_type="REPLICA", username=username, token=token),
+        given=revision.serving.environment,
+        own={
             "RESOLUTE_DEPLOYMENT": deployment.name,
             "RESOLUTE_REVISION": str(revision.number),
             "RESOLUTE_MODEL_SOURCE": str(source),
         },
-        log_path=str(platform.logs.path(task.id)),
     )
 
 

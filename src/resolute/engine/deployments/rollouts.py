@@ -19,8 +19,6 @@ from resolute.domain.routing import RoutedDeployment, RoutedReplica, RoutedRevis
 from resolute.domain.traffic import Outcome
 from resolute.engine.deployments.deployments import deployment_key
 from resolute.engine.deployments.replicas import (
-    drain_replica,
-    kill_replica,
     replicas_of_deployments,
     restart_replica,
     start_replica,
@@ -29,6 +27,7 @@ from resolute.engine.deployments.replicas import (
 )
 from resolute.engine.deployments.sources import Sources
 from resolute.engine.jobs.fencing import secret_of
+from resolute.engine.jobs.task_moves import drain_task, kill_task
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.engine.unit_of_work import Flow, flow
@@ -299,11 +298,11 @@ def _carry_out(current: Flow, deployment: Deployment, before: Sequence[Revision]
         number = int((current.tx.tasks.get(task_id).config or {})["revision"])
         restart_replica(current, task_id, revisions[number])
     for task_id in changes.drain:
-        drain_replica(current, task_id)
+        drain_task(current, task_id)
     for task_id in changes.stop:
         stop_replica(current, task_id)
     for task_id in changes.kill:
-        kill_replica(current, task_id)
+        kill_task(current, task_id)
 
 
 def _routed(snapshot: Snapshot, secret: str) -> RoutedDeployment:

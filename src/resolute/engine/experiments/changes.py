@@ -44,7 +44,7 @@ def _pause_trial(current: Flow, trial: Trial) -> None:
     if trial.state is not TrialState.ACTIVE:
         return
     current.move(trial, trial.moved_to(TrialState.PAUSED, now=current.now))
-    allocation = live_allocation(current, trial)
+    allocation = live_allocation(current, trial.task_id)
     if allocation is not None:
         ask_to_leave(current, allocation)
 
@@ -66,7 +66,7 @@ def activate_experiment(platform: Platform, experiment_id: int) -> None:
                 continue
             trial = current.move(trial, trial.moved_to(TrialState.ACTIVE, now=current.now))
             # One still on its way out is queued again when its processes have ended.
-            if not trial.is_waiting and live_allocation(current, trial) is None:
+            if not trial.is_waiting and live_allocation(current, trial.task_id) is None:
                 enqueue(current, experiment, trial)
         current.publish("engine")
 

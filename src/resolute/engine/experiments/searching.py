@@ -169,7 +169,7 @@ def _train_to(flow: Flow, experiment: Experiment, action: TrainTo) -> None:
     trial = replace(trial, target_length=action.length, is_waiting=False)
     flow.tx.trials.save(trial)
     # A trial still on its way out is queued again by the loop once its processes have ended.
-    if was_waiting and trial.state is TrialState.ACTIVE and live_allocation(flow, trial) is None:
+    if was_waiting and trial.state is TrialState.ACTIVE and live_allocation(flow, trial.task_id) is None:
         enqueue(flow, experiment, trial)
 
 

@@ -5,25 +5,32 @@
 from dataclasses import replace
 
 from resolute.domain.allocation import Allocation, AllocationState
-from resolute.domain.trial import Trial
+from resolute.engine.changes.kinds import ALLOCATION
 from resolute.engine.unit_of_work import Flow
 
 
-def live_allocation(flow: Flow, trial: Trial) -> Allocation | None:
-    allocations = flow.tx.allocations.of_task(trial.task_id)
+def save_allocation(flow: Flow, allocation: Allocation, *, expected: AllocationState | None = None) -> None:
+    """Store it, and tell who waits for it, for its task or for the queue."""
+    flow.tx.allocations.save(allocation, expected=expected)
+    flow.publish(*ALLOCATION.topics(allocation))
+
+
+def live_allocation(flow: Flow, task_id: str) -> Allocation | None:
+    """The one of a task that is not over."""
+    allocations = flow.tx.allocations.of_task(task_id)
     if allocations and allocations[-1].state is not AllocationState.TERMINATED:
         return allocations[-1]
     return None
 
 
 def ask_to_leave(flow: Flow, allocation: Allocation) -> bool:
-    """Ask the trial to checkpoint and go. True when nothing was running, so that it is gone already."""
+    """Ask the task to checkpoint and go. True when nothing was running, so that it is gone already."""
     if allocation.state is AllocationState.QUEUED:
         _withdraw(flow, allocation)
         return True
     if allocation.preempt_requested_at is None:
-        flow.tx.allocations.save(replace(allocation, preempt_requested_at=flow.now))
-        flow.publish(f"allocation/{allocation.id}", "engine")
+        save_allocation(flow, replace(allocation, preempt_requested_at=flow.now))
+        flow.publish("engine")
     return False
 
 
@@ -33,7 +40,7 @@ def kill_allocation(flow: Flow, allocation: Allocation) -> bool:
         _withdraw(flow, allocation)
         return True
     if allocation.kill_requested_at is None:
-        flow.tx.allocations.save(replace(allocation, kill_requested_at=flow.now))
+        save_allocation(flow, replace(allocation, kill_requested_at=flow.now))
         flow.publish("engine")
     return False
 
@@ -42,5 +49,4 @@ def _withdraw(flow: Flow, allocation: Allocation) -> None:
     ended = replace(
         allocation.moved_to(AllocationState.TERMINATED, now=flow.now), exit_reason="withdrawn from the queue"
     )
-    flow.tx.allocations.save(ended, expected=AllocationState.QUEUED)
-    flow.publish("queue")
+    save_allocation(flow, ended, expected=AllocationState.QUEUED)

@@ -7,8 +7,8 @@ from typing import Any
 from resolute.domain.allocation import Allocation
 from resolute.domain.errors import InvalidInput, NotFound, Unavailable
 from resolute.domain.replica import check_address
-from resolute.domain.task import TaskType
-from resolute.engine.jobs.allocation_moves import ask_to_leave
+from resolute.engine.jobs.allocation_moves import ask_to_leave, save_allocation
+from resolute.engine.jobs.kinds import kind_of
 from resolute.engine.platform import Platform
 from resolute.engine.unit_of_work import flow
 
@@ -39,11 +39,11 @@ def mark_ready(platform: Platform, allocation_id: str) -> None:
 
 
 def set_proxy_address(platform: Platform, allocation_id: str, address: str) -> None:
-    """Where a task listens. The router sends requests to a replica's, so that one must be where it was started."""
+    """Where a task listens. Where requests are sent there, it must be where the task was started."""
     with platform.store.read() as tx:
         allocation = tx.allocations.get(allocation_id)
-        is_replica = tx.tasks.get(allocation.task_id).type is TaskType.REPLICA
-    if is_replica:
+        listens = kind_of(tx.tasks.get(allocation.task_id)).listens
+    if listens:
         mine = {share.node_id for share in allocation.shares}
         check_address(address, node_addresses=[a for n in platform.runner.nodes() if n.id in mine for a in n.addresses])
     elif len(address) > _LONGEST_ADDRESS or not address.isprintable():
@@ -54,8 +54,7 @@ def set_proxy_address(platform: Platform, allocation_id: str, address: str) -> N
 def _change(platform: Platform, allocation_id: str, **fields: Any) -> Allocation:
     with flow(platform) as current:
         allocation = replace(current.tx.allocations.get(allocation_id), **fields)
-        current.tx.allocations.save(allocation)
-        current.publish(f"allocation/{allocation_id}")
+        save_allocation(current, allocation)
     return allocation
 
 

@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from resolute.domain.allocation import Allocation
 from resolute.domain.errors import NotFound
 from resolute.domain.node import Node
+from resolute.engine.jobs.allocation_moves import ask_to_leave
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
+from resolute.engine.unit_of_work import flow
 
 _DISABLED = "disabled_slots"
 """Setting: node id to {"all": bool, "drain": bool, "slots": [ids]}."""
@@ -124,16 +126,11 @@ def _node(platform: Platform, node_id: str) -> Node:
 
 def _evict(platform: Platform, node_id: str, slot_id: int | None) -> None:
     """Ask what runs there to checkpoint and go elsewhere."""
-    now = platform.clock()
-    with platform.store.write() as tx:
-        for allocation in tx.allocations.live():
-            if not allocation.holds_slots or allocation.preempt_requested_at is not None:
-                continue
+    with flow(platform) as current:
+        for allocation in current.tx.allocations.live():
             hit = any(
                 share.node_id == node_id and (slot_id is None or slot_id in share.slot_ids)
                 for share in allocation.shares
             )
-            if hit:
-                tx.allocations.save(replace(allocation, preempt_requested_at=now))
-                topic = f"allocation/{allocation.id}"
-                tx.after_commit(lambda topic=topic: platform.bus.publish(topic))  # type: ignore[misc]
+            if hit and allocation.holds_slots:
+                ask_to_leave(current, allocation)

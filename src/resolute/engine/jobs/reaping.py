@@ -1,14 +1,16 @@
 """The reaping loop's one pass: notice gangs that have ended, and make those end that must."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.verdict import Exit
+from resolute.engine.jobs.allocation_moves import save_allocation
 from resolute.engine.jobs.exits import allocation_ended
+from resolute.engine.jobs.kinds import kind_of
 from resolute.engine.notices import tell
 from resolute.engine.platform import Platform
 from resolute.engine.ports.runner import Forgets, GangStatus
+from resolute.engine.unit_of_work import flow
 
 DEAF_AFTER = timedelta(seconds=75)
 """A trial that listens for preemption asks at least once a minute; one silent for longer will never hear it."""
@@ -67,21 +69,23 @@ def _hurry(platform: Platform, allocation: Allocation, since: datetime) -> None:
 
 
 def _patience(platform: Platform, allocation: Allocation) -> float:
-    if allocation.trial_id is None:
-        return platform.config.preemption_timeout_s
     with platform.store.read() as tx:
-        trial = tx.trials.get(allocation.trial_id)
-        timeout = tx.experiments.get(trial.experiment_id).config.get("preemption_timeout")
-    return float(timeout) if timeout else platform.config.preemption_timeout_s
+        task = tx.tasks.get(allocation.task_id)
+        patience_s = kind_of(task).patience_s(tx, task)
+    return platform.config.preemption_timeout_s if patience_s is None else patience_s
+
+
+def _asks_to_leave(platform: Platform, allocation: Allocation) -> bool:
+    with platform.store.read() as tx:
+        return kind_of(tx.tasks.get(allocation.task_id)).asks_to_leave
 
 
 def _is_deaf(platform: Platform, allocation: Allocation, since: datetime, now: datetime) -> bool:
     """A plain script that never asks whether it should leave gets SIGTERM instead of an hour's patience."""
-    if allocation.trial_id is None:
-        # Only trials ask; whoever stops another task has seen to it that it may end.
-        return True
     if allocation.id in platform.listeners:
         return False
+    if not _asks_to_leave(platform, allocation):
+        return True
     started = allocation.start_time or allocation.created_at
     known_since = max(since, started)
     asked = allocation.preempt_requested_at or now
@@ -89,9 +93,8 @@ def _is_deaf(platform: Platform, allocation: Allocation, since: datetime, now: d
 
 
 def _mark_terminating(platform: Platform, allocation: Allocation, now: datetime) -> None:
-    with platform.store.write() as tx:
-        current = tx.allocations.get(allocation.id)
-        if current.state is AllocationState.RUNNING:
-            tx.allocations.save(
-                replace(current.moved_to(AllocationState.TERMINATING, now=now)), expected=AllocationState.RUNNING
-            )
+    with flow(platform) as current:
+        stored = current.tx.allocations.get(allocation.id)
+        if stored.state is AllocationState.RUNNING:
+            terminating = stored.moved_to(AllocationState.TERMINATING, now=now)
+            save_allocation(current, terminating, expected=AllocationState.RUNNING)

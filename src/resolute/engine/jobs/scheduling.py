@@ -1,7 +1,6 @@
 """The scheduling loop's one pass: who gets slots, who is asked to leave, and the start of what was placed."""
 
 import logging
-from collections.abc import Callable
 from dataclasses import replace
 
 from resolute.domain.allocation import Allocation, AllocationState
@@ -10,25 +9,18 @@ from resolute.domain.errors import EnvironmentFailed, ResoluteError, Unavailable
 from resolute.domain.log import LogLevel
 from resolute.domain.node import DeviceType, Node
 from resolute.domain.placement import Claim, Decision, place
-from resolute.domain.task import TaskType
-from resolute.domain.trial import Trial
 from resolute.domain.verdict import Exit
-from resolute.engine.deployments.replicas import replica_gang
-from resolute.engine.jobs.allocation_moves import ask_to_leave
+from resolute.engine.jobs.allocation_moves import ask_to_leave, save_allocation
 from resolute.engine.jobs.cluster import usable_nodes
 from resolute.engine.jobs.exits import allocation_ended
 from resolute.engine.jobs.fencing import allocation_token, hash_token, secret_of
-from resolute.engine.notices import tell
+from resolute.engine.jobs.gang import Launch, task_variables
+from resolute.engine.jobs.kinds import kind_of, owner_of
 from resolute.engine.platform import Platform
 from resolute.engine.ports.runner import Gang
-from resolute.engine.trials.gang import free_ports, trial_gang
-from resolute.engine.trials.restore import choose_checkpoint
 from resolute.engine.unit_of_work import flow
 
 log = logging.getLogger(__name__)
-
-GANGS: dict[TaskType, Callable[[Platform, Allocation], Gang]] = {TaskType.REPLICA: replica_gang}
-"""How the gang of a task that is not a trial is made, by its type."""
 
 
 def schedule(platform: Platform) -> int:
@@ -74,13 +66,12 @@ def _apply(platform: Platform, decision: Decision) -> None:
                 shares=shares,
                 token_hash=hash_token(token),
             )
-            current.tx.allocations.save(assigned, expected=AllocationState.QUEUED)
+            save_allocation(current, assigned, expected=AllocationState.QUEUED)
         for allocation_id in decision.preempt:
             allocation = current.tx.allocations.get(allocation_id)
             if allocation.holds_slots:
                 ask_to_leave(current, allocation)
                 current.tell(allocation.task_id, "Asked to checkpoint and leave: a job of higher priority needs slots.")
-        current.publish("queue")
 
 
 def start_assigned(platform: Platform) -> int:
@@ -108,38 +99,19 @@ def _start(platform: Platform, allocation: Allocation) -> bool:
 
 
 def build_gang(platform: Platform, allocation: Allocation) -> Gang:
-    """The gang of an allocation, from what is stored. For a trial it reads checkpoints' files to choose a whole one."""
-    if allocation.trial_id is None:
-        return _task_gang(platform, allocation)
+    """The gang of an allocation, from what is stored, as the task's kind makes it."""
     with platform.store.read() as tx:
-        trial = tx.trials.get(allocation.trial_id)
-        experiment = tx.experiments.get(trial.experiment_id)
-        username = tx.users.get(experiment.user_id).username
-        context = tx.contexts.get(experiment.context_id) if experiment.context_id else None
+        task = tx.tasks.get(allocation.task_id)
+        username = tx.users.get(owner_of(tx, task).user_id).username
         token = allocation_token(secret_of(tx), allocation.id)
-    checkpoint, steps = choose_checkpoint(platform, trial) if _may_have_checkpoint(trial) else (None, 0)
-    return trial_gang(
-        platform.config,
-        experiment,
-        trial,
-        allocation,
-        token=token,
-        username=username,
-        context=context,
-        checkpoint=checkpoint,
-        steps_completed=steps,
-        log_path=str(platform.logs.path(trial.task_id)),
-        ports=free_ports(),
+    launch = Launch(
+        task=task,
+        allocation=allocation,
+        variables=task_variables(platform.config, task, allocation, username=username, token=token),
         device=_device_of(platform.runner.nodes(), allocation),
+        log_path=str(platform.logs.path(task.id)),
     )
-
-
-def _task_gang(platform: Platform, allocation: Allocation) -> Gang:
-    with platform.store.read() as tx:
-        kind = tx.tasks.get(allocation.task_id).type
-    if kind not in GANGS:
-        raise EnvironmentFailed(f"Task {allocation.task_id} is a {kind}; this master does not run tasks of that kind.")
-    return GANGS[kind](platform, allocation)
+    return kind_of(task).gang(platform, launch)
 
 
 def _device_of(nodes: list[Node], allocation: Allocation) -> DeviceType:
@@ -149,25 +121,20 @@ def _device_of(nodes: list[Node], allocation: Allocation) -> DeviceType:
     return DeviceType.CPU
 
 
-def _may_have_checkpoint(trial: Trial) -> bool:
-    return trial.run_id > 1 or trial.warm_start_checkpoint is not None
-
-
 def _started(platform: Platform, allocation: Allocation, handle: str) -> None:
     with flow(platform) as current:
         running = replace(
             current.tx.allocations.get(allocation.id).moved_to(AllocationState.RUNNING, now=current.now), handle=handle
         )
-        current.tx.allocations.save(running, expected=AllocationState.ASSIGNED)
+        save_allocation(current, running, expected=AllocationState.ASSIGNED)
         where = ", ".join(f"{share.node_id} slots {list(share.slot_ids)}" for share in allocation.shares)
         current.tell(allocation.task_id, f"Run {allocation.run_id} started on {where}.")
-        current.publish("queue", f"trial/{allocation.trial_id}")
 
 
 def _back_to_queue(platform: Platform, allocation: Allocation, reason: str) -> None:
     log.warning("allocation %s goes back to the queue: %s", allocation.id, reason)
-    with platform.store.write() as tx:
-        current = tx.allocations.get(allocation.id)
-        queued = replace(current.moved_to(AllocationState.QUEUED, now=platform.clock()), shares=(), token_hash="")
-        tx.allocations.save(queued, expected=AllocationState.ASSIGNED)
-    tell(platform, allocation.task_id, f"Could not start yet: {reason} Trying again.", level=LogLevel.WARNING)
+    with flow(platform) as current:
+        stored = current.tx.allocations.get(allocation.id)
+        queued = replace(stored.moved_to(AllocationState.QUEUED, now=current.now), shares=(), token_hash="")
+        save_allocation(current, queued, expected=AllocationState.ASSIGNED)
+        current.tell(allocation.task_id, f"Could not start yet: {reason} Trying again.", LogLevel.WARNING)

@@ -9,65 +9,47 @@ import os
 import posixpath
 import re
 import tarfile
+from collections.abc import Mapping
 from typing import Any
 
-from resolute.domain.allocation import Allocation
 from resolute.domain.errors import InvalidInput
 from resolute.domain.experiment import Experiment
 from resolute.domain.gang import CLUSTER_INFO
 from resolute.domain.node import DeviceType
 from resolute.domain.trial import Trial
-from resolute.engine.jobs.gang import node_parts, task_variables
-from resolute.engine.platform import MasterConfig
+from resolute.engine.jobs.gang import Launch
 from resolute.engine.ports.runner import EnvironmentSpec, Gang
 
 _HARNESS_LAUNCH = re.compile(r"python3? -m determined\.launch\.torch_distributed --trial (\S+)")
 
 
 def trial_gang(
-    config: MasterConfig,
+    launch: Launch,
     experiment: Experiment,
     trial: Trial,
-    allocation: Allocation,
     *,
-    token: str,
-    username: str,
     context: bytes | None,
     checkpoint: str | None,
     steps_completed: int,
-    log_path: str,
-    ports: tuple[int, ...] = (),
-    device: DeviceType = DeviceType.CPU,
 ) -> Gang:
     resolved = trial_config(experiment.config)
     environment = resolved.get("environment") or {}
-    variables = {
-        **task_variables(config, allocation, task_type="TRIAL", username=username, token=token),
-        **_variables(resolved, experiment, trial, checkpoint, steps_completed),
-    }
-    files = _info_files(variables, resolved, trial, steps_completed, checkpoint)
-    return Gang(
-        allocation_id=allocation.id,
-        task_id=trial.task_id,
-        run_id=trial.run_id,
-        nodes=node_parts(allocation, files),
-        slots=allocation.slots_needed,
-        resource_pool=allocation.resource_pool,
+    return launch.gang(
         entrypoint=_entrypoint(resolved),
-        env={**_user_variables(environment, device), **variables},
+        given=_user_variables(environment, launch.device),
+        own=_variables(resolved, experiment, trial, checkpoint, steps_completed),
+        files=_info_files(launch.variables, resolved, trial, steps_completed, checkpoint),
         context_id=experiment.context_id,
-        files=files,
         environment=EnvironmentSpec(
             python=environment.get("python"),
             requirements=required_packages(environment, context),
-            image=(environment.get("image") or {}).get(device.lower()),
+            image=(environment.get("image") or {}).get(launch.device.lower()),
         ),
         native=_native_options(resolved),
         bind_mounts=tuple(
             (mount["host_path"], mount["container_path"], bool(mount.get("read_only")))
             for mount in resolved.get("bind_mounts") or ()
         ),
-        log_path=log_path,
     )
 
 
@@ -170,7 +152,7 @@ def _user_variables(environment: dict[str, Any], device: DeviceType) -> dict[str
 
 
 def _info_files(
-    variables: dict[str, str], config: dict[str, Any], trial: Trial, steps_completed: int, checkpoint: str | None
+    variables: Mapping[str, str], config: dict[str, Any], trial: Trial, steps_completed: int, checkpoint: str | None
 ) -> dict[str, str]:
     """The files of the harness. What differs between nodes is filled in for each of them."""
     cluster: dict[str, Any] = {
@@ -202,8 +184,3 @@ def _info_files(
         "info/trial.json": json.dumps(trial_info),
         "info/resources.json": json.dumps({"gpu_uuids": []}),
     }
-
-
-def free_ports() -> tuple[int, ...]:
-    """None: the supervisor of the first node chooses them, where they are used."""
-    return ()

@@ -3,19 +3,31 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from resolute.domain.allocation import Allocation, AllocationState
+from resolute.domain.allocation import Allocation
+from resolute.domain.errors import NotFound
 from resolute.domain.experiment import END_OF, Experiment, ExperimentState
 from resolute.domain.task import Task, TaskType
 from resolute.domain.trial import END_OF as TRIAL_END_OF
 from resolute.domain.trial import Trial, TrialState
 from resolute.engine.jobs.allocation_moves import ask_to_leave, kill_allocation, live_allocation
+from resolute.engine.jobs.task_moves import add_task, end_task, queue_task
+from resolute.engine.ports.database import Transaction
 from resolute.engine.unit_of_work import Flow
+
+
+def trial_of(tx: Transaction, task: Task) -> Trial:
+    """The trial that a task of type TRIAL runs."""
+    trial = tx.trials.by_task_id(task.id)
+    if trial is None:
+        raise NotFound(f"trial not found: there is none with task {task.id}")
+    return trial
 
 
 def add_trial(flow: Flow, experiment: Experiment, trial: Trial) -> Trial:
     """Store a new trial with its task and, when the experiment runs, put it in the queue."""
     trial = flow.tx.trials.add(trial)
-    flow.tx.tasks.add(
+    add_task(
+        flow,
         Task(
             id=trial.task_id,
             type=TaskType.TRIAL,
@@ -23,7 +35,7 @@ def add_trial(flow: Flow, experiment: Experiment, trial: Trial) -> Trial:
             start_time=flow.now,
             user_id=experiment.user_id,
             context_id=experiment.context_id,
-        )
+        ),
     )
     flow.publish(f"experiment/{experiment.id}")
     if trial.state is TrialState.ACTIVE and not trial.unmanaged:
@@ -37,23 +49,17 @@ def enqueue(flow: Flow, experiment: Experiment, trial: Trial) -> Trial:
     flow.tx.trials.save(trial)
     job = flow.tx.jobs.get(experiment.job_id)
     resources = experiment.config.get("resources", {})
-    flow.tx.allocations.add(
-        Allocation(
-            id=f"{trial.task_id}.{trial.run_id}",
-            task_id=trial.task_id,
-            job_id=job.id,
-            state=AllocationState.QUEUED,
-            changed_at=flow.now,
-            created_at=flow.now,
-            slots_needed=int(resources.get("slots_per_trial", 1)),
-            resource_pool=job.resource_pool,
-            trial_id=trial.id,
-            run_id=trial.run_id,
-            single_node=bool(resources.get("is_single_node") or False),
-            excluded_nodes=trial.excluded_nodes,
-        )
+    queue_task(
+        flow,
+        flow.tx.tasks.get(trial.task_id),
+        run_id=trial.run_id,
+        slots=int(resources.get("slots_per_trial", 1)),
+        resource_pool=job.resource_pool,
+        single_node=bool(resources.get("is_single_node") or False),
+        excluded_nodes=trial.excluded_nodes,
+        trial_id=trial.id,
     )
-    flow.publish("engine", "queue", f"trial/{trial.id}")
+    flow.publish(f"trial/{trial.id}")
     return trial
 
 
@@ -63,7 +69,7 @@ def stop_trial(flow: Flow, trial: Trial, state: TrialState, *, reason: str = "")
         return trial
     trial = trial.moved_to(state, now=flow.now, reason=reason)
     flow.tx.trials.save(trial)
-    allocation = live_allocation(flow, trial)
+    allocation = live_allocation(flow, trial.task_id)
     leave: Callable[[Flow, Allocation], bool] = kill_allocation if state is TrialState.STOPPING_KILLED else ask_to_leave
     if allocation is None or leave(flow, allocation):
         return end_trial(flow, trial, TRIAL_END_OF[state], reason=reason)
@@ -72,11 +78,10 @@ def stop_trial(flow: Flow, trial: Trial, state: TrialState, *, reason: str = "")
 
 
 def end_trial(flow: Flow, trial: Trial, state: TrialState, *, reason: str = "") -> Trial:
-    """The trial is over: close its task and let the searcher know through `flow.events`."""
+    """The trial is over, and its task with it. The caller tells the searcher."""
     trial = trial.moved_to(state, now=flow.now, reason=reason)
     flow.tx.trials.save(trial)
-    task = flow.tx.tasks.get(trial.task_id)
-    flow.tx.tasks.save(replace(task, end_time=flow.now))
+    end_task(flow, trial.task_id)
     flow.collect.add(trial.experiment_id)
     flow.publish(f"trial/{trial.id}", f"experiment/{trial.experiment_id}", "experiments")
     return trial

@@ -126,7 +126,7 @@ def _leave_if_waiting(current: Flow, trial_id: int) -> None:
     trial = current.tx.trials.get(trial_id)
     if not trial.is_waiting or trial.state is not TrialState.ACTIVE:
         return
-    allocation = live_allocation(current, trial)
+    allocation = live_allocation(current, trial.task_id)
     if allocation is not None:
         ask_to_leave(current, allocation)
 

@@ -14,6 +14,7 @@ from resolute.domain.rights import Permission
 from resolute.engine.access.rights import seen
 from resolute.engine.jobs import allocations as engine
 from resolute.engine.jobs.cluster import cluster_nodes
+from resolute.engine.jobs.kinds import title_of
 from resolute.engine.ports.database import Transaction
 from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.resource import Resource
@@ -39,15 +40,13 @@ def get_tasks(platform: PlatformOf, caller: Caller) -> wire.GetTasksResponse:
     with platform.store.read() as tx:
         live = [allocation for allocation in tx.allocations.live() if _is_seen(tx, caller, allocation.id)]
         jobs = {job.id: job for job in tx.jobs.in_queue()}
-        trials = {a.trial_id: tx.trials.get(a.trial_id) for a in live if a.trial_id is not None}
+        titles = {a.task_id: title_of(tx, tx.tasks.get(a.task_id)) for a in live}
     nodes = {view.node.id: view.node for view in cluster_nodes(platform)}
     summaries = {}
     for allocation in live:
-        trial = trials.get(allocation.trial_id or 0)
-        name = f"Trial {trial.id} (Experiment {trial.experiment_id})" if trial else allocation.task_id
         summaries[allocation.id] = allocation_summary(
             allocation,
-            name=name,
+            name=titles[allocation.task_id],
             priority=jobs[allocation.job_id].priority,
             scheduler=platform.config.scheduler,
             nodes=nodes,
@@ -88,9 +87,8 @@ def get_task(task_id: str, platform: PlatformOf) -> wire.GetTaskResponse:
 @router.get("/api/v1/tasks/{task_id}/context_directory", needs=needs.VIEW_ARTIFACTS.or_own_task)
 def get_task_context_directory(task_id: str, platform: PlatformOf) -> ArchiveResponse:
     with platform.store.read() as tx:
-        trial = tx.trials.by_task_id(task_id)
-        holder = tx.experiments.get(trial.experiment_id) if trial else tx.tasks.get(task_id)
-        content = tx.contexts.get(holder.context_id) if holder.context_id else b""
+        task = tx.tasks.get(task_id)
+        content = tx.contexts.get(task.context_id) if task.context_id else b""
     return ArchiveResponse(b64_tgz=base64.b64encode(content).decode())
 
 
