@@ -13,17 +13,23 @@ export const deploymentQuery = (name: string) =>
   queryOptions({
     queryKey: ["deployments", name],
     queryFn: ({ signal }) =>
-      api.get("/api/v1/deployments/{name}", { path: { name }, signal }).then((answer) => answer.deployment),
+      api
+        .get("/api/v1/deployments/{deployment_name}", { path: { deployment_name: name }, signal })
+        .then((answer) => answer.deployment),
   });
 
-export type Traffic = Answer<"get", "/api/v1/deployments/{name}/stats">;
+export type Traffic = Answer<"get", "/api/v1/deployments/{deployment_name}/stats">;
 export const trafficQuery = (name: string, seconds: number) =>
   queryOptions({
     queryKey: ["traffic", name, seconds],
     refetchInterval: COUNTED_MS,
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
-      api.get("/api/v1/deployments/{name}/stats", { path: { name }, query: { seconds }, signal }),
+      api.get("/api/v1/deployments/{deployment_name}/stats", {
+        path: { deployment_name: name },
+        query: { seconds },
+        signal,
+      }),
   });
 
 export interface Prediction {

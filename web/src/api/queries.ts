@@ -184,7 +184,9 @@ export const datasetVersionsQuery = (name: string) =>
   queryOptions({
     queryKey: ["datasets", name],
     queryFn: ({ signal }) =>
-      api.get("/api/v1/datasets/{name}", { path: { name }, signal }).then((answer) => answer.versions),
+      api
+        .get("/api/v1/datasets/{dataset_name}", { path: { dataset_name: name }, signal })
+        .then((answer) => answer.versions),
   });
 export interface ImageFilter {
   annotation: number;
@@ -195,15 +197,15 @@ export const datasetImagesQuery = (dataset: Dataset, filter: ImageFilter, offset
     queryKey: ["datasets", dataset.name, dataset.version, "images", filter, offset, limit],
     staleTime: Infinity,
     queryFn: ({ signal }) =>
-      api.get("/api/v1/datasets/{name}/{version}/images", {
-        path: { name: dataset.name, version: String(dataset.version) },
+      api.get("/api/v1/datasets/{dataset_name}/{version}/images", {
+        path: { dataset_name: dataset.name, version: String(dataset.version) },
         query: { offset, limit, annotationIndex: filter.annotation, categoryId: filter.category },
         signal,
       }),
   });
 export const imageContent = (dataset: Dataset, path: string, maxSize?: number): Address =>
-  addressOf("/api/v1/datasets/{name}/{version}/images/content", {
-    path: { name: dataset.name, version: String(dataset.version) },
+  addressOf("/api/v1/datasets/{dataset_name}/{version}/images/content", {
+    path: { dataset_name: dataset.name, version: String(dataset.version) },
     query: { path, maxSize },
   });
 export const experimentDatasetsQuery = (id: number) =>

@@ -718,13 +718,13 @@ export interface paths {
             };
         };
     };
-    "/api/v1/datasets/{name}": {
+    "/api/v1/datasets/{dataset_name}": {
         parameters: {
         };
         get: {
             parameters: {
                 path: {
-                    name: string;
+                    dataset_name: string;
                 };
             };
             responses: {
@@ -737,13 +737,13 @@ export interface paths {
             };
         };
     };
-    "/api/v1/datasets/{name}/{version}": {
+    "/api/v1/datasets/{dataset_name}/{version}": {
         parameters: {
         };
         get: {
             parameters: {
                 path: {
-                    name: string;
+                    dataset_name: string;
                     version: string;
                 };
             };
@@ -762,7 +762,7 @@ export interface paths {
                     force?: boolean;
                 };
                 path: {
-                    name: string;
+                    dataset_name: string;
                     version: string;
                 };
             };
@@ -778,7 +778,7 @@ export interface paths {
         patch: {
             parameters: {
                 path: {
-                    name: string;
+                    dataset_name: string;
                     version: string;
                 };
             };
@@ -797,7 +797,7 @@ export interface paths {
             };
         };
     };
-    "/api/v1/datasets/{name}/{version}/files": {
+    "/api/v1/datasets/{dataset_name}/{version}/files": {
         parameters: {
         };
         get: {
@@ -809,7 +809,7 @@ export interface paths {
                     offset?: number;
                 };
                 path: {
-                    name: string;
+                    dataset_name: string;
                     version: string;
                 };
             };
@@ -823,7 +823,7 @@ export interface paths {
             };
         };
     };
-    "/api/v1/datasets/{name}/{version}/images": {
+    "/api/v1/datasets/{dataset_name}/{version}/images": {
         parameters: {
         };
         get: {
@@ -837,7 +837,7 @@ export interface paths {
                     offset?: number;
                 };
                 path: {
-                    name: string;
+                    dataset_name: string;
                     version: string;
                 };
             };
@@ -851,7 +851,7 @@ export interface paths {
             };
         };
     };
-    "/api/v1/datasets/{name}/{version}/images/content": {
+    "/api/v1/datasets/{dataset_name}/{version}/images/content": {
         parameters: {
         };
         get: {
@@ -861,7 +861,7 @@ export interface paths {
                     path: string;
                 };
                 path: {
-                    name: string;
+                    dataset_name: string;
                     version: string;
                 };
             };
@@ -914,7 +914,7 @@ export interface paths {
             };
         };
     };
-    "/api/v1/deployments/{name}": {
+    "/api/v1/deployments/{deployment_name}": {
         parameters: {
         };
         get: {
@@ -924,7 +924,7 @@ export interface paths {
                     namespace?: string | null;
                 };
                 path: {
-                    name: string;
+                    deployment_name: string;
                 };
             };
             responses: {
@@ -943,7 +943,7 @@ export interface paths {
                     namespace?: string | null;
                 };
                 path: {
-                    name: string;
+                    deployment_name: string;
                 };
             };
             responses: {
@@ -962,7 +962,7 @@ export interface paths {
                     namespace?: string | null;
                 };
                 path: {
-                    name: string;
+                    deployment_name: string;
                 };
             };
             requestBody: {
@@ -980,7 +980,7 @@ export interface paths {
             };
         };
     };
-    "/api/v1/deployments/{name}/canary": {
+    "/api/v1/deployments/{deployment_name}/canary": {
         parameters: {
         };
         post: {
@@ -990,7 +990,7 @@ export interface paths {
                     namespace?: string | null;
                 };
                 path: {
-                    name: string;
+                    deployment_name: string;
                 };
             };
             requestBody: {
@@ -1008,7 +1008,7 @@ export interface paths {
             };
         };
     };
-    "/api/v1/deployments/{name}/pin": {
+    "/api/v1/deployments/{deployment_name}/pin": {
         parameters: {
         };
         post: {
@@ -1018,7 +1018,7 @@ export interface paths {
                     namespace?: string | null;
                 };
                 path: {
-                    name: string;
+                    deployment_name: string;
                 };
             };
             requestBody: {
@@ -1036,7 +1036,7 @@ export interface paths {
             };
         };
     };
-    "/api/v1/deployments/{name}/promote": {
+    "/api/v1/deployments/{deployment_name}/promote": {
         parameters: {
         };
         post: {
@@ -1046,7 +1046,7 @@ export interface paths {
                     namespace?: string | null;
                 };
                 path: {
-                    name: string;
+                    deployment_name: string;
                 };
             };
             responses: {
@@ -1059,7 +1059,7 @@ export interface paths {
             };
         };
     };
-    "/api/v1/deployments/{name}/rollback": {
+    "/api/v1/deployments/{deployment_name}/rollback": {
         parameters: {
         };
         post: {
@@ -1069,7 +1069,7 @@ export interface paths {
                     namespace?: string | null;
                 };
                 path: {
-                    name: string;
+                    deployment_name: string;
                 };
             };
             responses: {
@@ -1082,7 +1082,7 @@ export interface paths {
             };
         };
     };
-    "/api/v1/deployments/{name}/shadow": {
+    "/api/v1/deployments/{deployment_name}/shadow": {
         parameters: {
         };
         post: {
@@ -1092,7 +1092,7 @@ export interface paths {
                     namespace?: string | null;
                 };
                 path: {
-                    name: string;
+                    deployment_name: string;
                 };
             };
             requestBody: {
@@ -1116,7 +1116,7 @@ export interface paths {
                     namespace?: string | null;
                 };
                 path: {
-                    name: string;
+                    deployment_name: string;
                 };
             };
             responses: {
@@ -1129,7 +1129,7 @@ export interface paths {
             };
         };
     };
-    "/api/v1/deployments/{name}/stats": {
+    "/api/v1/deployments/{deployment_name}/stats": {
         parameters: {
         };
         get: {
@@ -1140,7 +1140,7 @@ export interface paths {
                     seconds?: number;
                 };
                 path: {
-                    name: string;
+                    deployment_name: string;
                 };
             };
             responses: {
@@ -1153,7 +1153,7 @@ export interface paths {
             };
         };
     };
-    "/api/v1/deployments/{name}/update": {
+    "/api/v1/deployments/{deployment_name}/update": {
         parameters: {
         };
         post: {
@@ -1163,7 +1163,7 @@ export interface paths {
                     namespace?: string | null;
                 };
                 path: {
-                    name: string;
+                    deployment_name: string;
                 };
             };
             requestBody: {
@@ -3012,13 +3012,13 @@ export interface paths {
             };
         };
     };
-    "/api/v1/projects/key/{key}": {
+    "/api/v1/projects/key/{project_key}": {
         parameters: {
         };
         get: {
             parameters: {
                 path: {
-                    key: string;
+                    project_key: string;
                 };
             };
             responses: {

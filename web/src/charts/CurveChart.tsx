@@ -8,11 +8,12 @@ import { useEffect, useEffectEvent, useMemo, useRef, useState, type ReactNode } 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { useTheme } from "../theme/theme";
-import { formatClock, formatCount, formatDuration, formatNumber } from "../text/format";
+import { formatClock, formatDuration, formatNumber } from "../text/format";
 import { drawLines, nearestLine, type Line } from "./lines";
 import { ink } from "./palette";
 import { extent, nearestIndex, type XAxis } from "./series";
 import { smooth } from "./smoothing";
+import { clockTexts, countTexts, linearTicks, logTicks, marksIn, tickTexts, timeTexts, timeTicks } from "./ticks";
 
 export type { Line } from "./lines";
 
@@ -181,8 +182,21 @@ function xText(value: number, axis: ChartAxis): string {
   return value.toLocaleString("en-US", { maximumFractionDigits: 2 });
 }
 
-function tickText(value: number, axis: ChartAxis): string {
-  return axis === "time" || axis === "clock" ? xText(value, axis) : formatCount(value);
+/** Room for one mark and its text, in pixels. */
+const MARK_WIDTH: Record<ChartAxis, number> = { step: 56, epoch: 56, recall: 56, time: 76, clock: 72 };
+const MARK_HEIGHT = 28;
+/** About what the axes take from the picture. */
+const [X_AXIS_PX, Y_AXIS_PX] = [46, 60];
+const CLOCK_OFFSET_S = -60 * new Date().getTimezoneOffset();
+
+function xTicks(axis: ChartAxis, min: number, max: number, most: number): number[] {
+  if (axis === "time") return timeTicks(min, max, most);
+  return axis === "clock" ? timeTicks(min, max, most, CLOCK_OFFSET_S) : linearTicks(min, max, most);
+}
+
+function xTexts(axis: ChartAxis, ticks: readonly number[]): string[] {
+  if (axis === "time") return timeTexts(ticks);
+  return axis === "clock" ? clockTexts(ticks) : countTexts(ticks);
 }
 
 function hover(u: uPlot, painted: Painted): Tip | null {
@@ -264,12 +278,17 @@ function chartOptions({ width, height, theme, xAxis, logY, painted }: OptionsInp
         labelSize: 16,
         labelGap: -2,
         labelFont: axis.font,
-        values: (_, ticks) => ticks.map((tick) => tickText(tick, xAxis)),
+        splits: (u, _, min, max) => xTicks(xAxis, min, max, marksIn(u.width - Y_AXIS_PX, MARK_WIDTH[xAxis])),
+        values: (_, ticks) => xTexts(xAxis, ticks),
       },
       {
         ...axis,
         size: (_, values) => 16 + 6.5 * Math.max(3, ...(values ?? []).map((value) => (value ?? "").length)),
-        values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : formatNumber(tick, 3))),
+        // Ours, because uPlot's own never end for a logarithmic axis whose lowest value is just above a power of ten.
+        splits: (u, _, min, max) =>
+          (logY ? logTicks : linearTicks)(min, max, marksIn(u.height - X_AXIS_PX, MARK_HEIGHT)),
+        filter: (_, ticks) => ticks,
+        values: (_, ticks) => tickTexts(ticks),
       },
     ],
     series: [{}, { show: true, stroke: "transparent", points: { show: false }, paths: () => null }],

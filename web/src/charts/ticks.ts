@@ -1,5 +1,5 @@
 /** Where an axis has its marks and what stands beside them. Pure: range and room in, values and texts out. */
-import { formatNumber } from "../text/format";
+import { formatClock, formatCount, formatNumber } from "../text/format";
 
 /** At most so many marks of a width fit; at least two, so that a range can be read off. */
 export const marksIn = (pixels: number, each: number): number => Math.max(2, Math.floor(pixels / each));
@@ -53,7 +53,12 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** Steps that people count time in, in seconds. */
 const TIME_STEPS = [
-  ...[1, 2, 5, 10, 15, 30],
+  1,
+  2,
+  5,
+  10,
+  15,
+  30,
   ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
   ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
   ...[1, 2, 7, 14, 28].map((n) => n * DAY),
@@ -79,7 +84,8 @@ export function tickTexts(ticks: readonly number[]): string[] {
 
 /** Rounded for reading, but not by more than a twentieth of the step between marks. */
 function isNear(text: string, ticks: readonly number[], at: number): boolean {
-  const step = Math.abs((ticks[at + 1] ?? ticks[at]!) - (ticks[at] ?? 0)) || Math.abs(ticks[at]! - (ticks[at - 1] ?? 0));
+  const step =
+    Math.abs((ticks[at + 1] ?? ticks[at]!) - (ticks[at] ?? 0)) || Math.abs(ticks[at]! - (ticks[at - 1] ?? 0));
   const shown = Number(text.replaceAll("−", "-"));
   return !step || !Number.isFinite(shown) || Math.abs(shown - ticks[at]!) <= step / 20;
 }
@@ -106,4 +112,16 @@ function timeText(seconds: number, step: number): string {
   if (whole % MINUTE && step < HOUR) parts.push(`${whole % MINUTE} s`);
   if (parts.length) return parts.join(" ");
   return step >= DAY ? "0 d" : step >= HOUR ? "0 h" : step >= MINUTE ? "0 min" : "0 s";
+}
+
+/** Steps and epochs: 20k, 1.5M; with all digits where those would read alike. */
+export function countTexts(ticks: readonly number[]): string[] {
+  const texts = ticks.map(formatCount);
+  return new Set(texts).size === new Set(ticks).size ? texts : tickTexts(ticks);
+}
+
+/** The reader's clock; seconds only where the marks are less than a minute apart. */
+export function clockTexts(ticks: readonly number[]): string[] {
+  const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : 1;
+  return ticks.map((tick) => (step < MINUTE ? formatClock(tick) : formatClock(tick).slice(0, -3)));
 }

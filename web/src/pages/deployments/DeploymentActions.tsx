@@ -19,14 +19,14 @@ export function DeploymentActions({ deployment }: { deployment: Deployment }): R
   const refresh = useRefresh();
   const [rollout, setRollout] = useState<Rollout | null>(null);
   const [settings, setSettings] = useState(false);
-  const path = { name: deployment.name };
+  const path = { deployment_name: deployment.name };
   const finish = async (change: Promise<unknown>, done: string): Promise<void> => {
     await change;
     await refresh();
     say(done);
   };
   const shift = (to: "canary" | "shadow", done: string) => (model: SourceBody, percent: number) =>
-    finish(api.post(`/api/v1/deployments/{name}/${to}`, { path, body: { ...model, percent } }), done);
+    finish(api.post(`/api/v1/deployments/{deployment_name}/${to}`, { path, body: { ...model, percent } }), done);
   const { canaryRevision: canary, shadowRevision: shadow } = deployment;
   const stable = deployment.revisions.find((each) => each.number === deployment.stableRevision);
   const promote = (): void =>
@@ -35,7 +35,10 @@ export function DeploymentActions({ deployment }: { deployment: Deployment }): R
       text: "It gets all requests from now on. The revision before stays known, to roll back to.",
       action: "Promote",
       run: () =>
-        finish(api.post("/api/v1/deployments/{name}/promote", { path }), `Revision ${canary} answers all requests`),
+        finish(
+          api.post("/api/v1/deployments/{deployment_name}/promote", { path }),
+          `Revision ${canary} answers all requests`,
+        ),
     });
   const rollBack = (): void =>
     ask({
@@ -45,7 +48,7 @@ export function DeploymentActions({ deployment }: { deployment: Deployment }): R
         : `All requests go to revision ${deployment.previousRevision} again, once it is ready.`,
       action: "Roll back",
       danger: true,
-      run: () => finish(api.post("/api/v1/deployments/{name}/rollback", { path }), "Rolled back"),
+      run: () => finish(api.post("/api/v1/deployments/{deployment_name}/rollback", { path }), "Rolled back"),
     });
   const startCanary: Rollout = {
     title: "Start a canary",
@@ -69,7 +72,10 @@ export function DeploymentActions({ deployment }: { deployment: Deployment }): R
     action: "Update",
     source: true,
     run: (model) =>
-      finish(api.post("/api/v1/deployments/{name}/update", { path, body: model }), "The new revision starts"),
+      finish(
+        api.post("/api/v1/deployments/{deployment_name}/update", { path, body: model }),
+        "The new revision starts",
+      ),
   };
   const startShadow: Rollout = {
     title: shadow ? "Share of the shadow" : "Start a shadow",
@@ -85,7 +91,7 @@ export function DeploymentActions({ deployment }: { deployment: Deployment }): R
       text: `Revision ${shadow} gets no more copies and its replicas leave.`,
       action: "Stop",
       done: "Shadow stopped",
-      run: () => api.delete("/api/v1/deployments/{name}/shadow", { path }).then(refresh),
+      run: () => api.delete("/api/v1/deployments/{deployment_name}/shadow", { path }).then(refresh),
     });
   const drop = (): void =>
     ask({
@@ -95,7 +101,7 @@ export function DeploymentActions({ deployment }: { deployment: Deployment }): R
       danger: true,
       done: `${deployment.name} is taken down`,
       run: async () => {
-        await api.delete("/api/v1/deployments/{name}", { path });
+        await api.delete("/api/v1/deployments/{deployment_name}", { path });
         await navigate("/deployments");
         await refresh();
       },

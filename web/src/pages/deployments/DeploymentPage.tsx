@@ -83,7 +83,10 @@ function Pinning({ deployment }: { deployment: Deployment }): ReactNode {
       done: `Revision ${revision} is pinned`,
       run: () =>
         api
-          .post("/api/v1/deployments/{name}/pin", { path: { name: deployment.name }, body: { revision } })
+          .post("/api/v1/deployments/{deployment_name}/pin", {
+            path: { deployment_name: deployment.name },
+            body: { revision },
+          })
           .then(refresh),
     });
   return (

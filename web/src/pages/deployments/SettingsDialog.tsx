@@ -23,8 +23,8 @@ export function SettingsDialog({ deployment, onClose, onSaved }: Props): ReactNo
   const [sticky, setSticky] = useState(deployment.sticky);
   const [open, setOpen] = useState(deployment.public);
   const save = async (): Promise<void> => {
-    await api.patch("/api/v1/deployments/{name}", {
-      path: { name: deployment.name },
+    await api.patch("/api/v1/deployments/{deployment_name}", {
+      path: { deployment_name: deployment.name },
       body: { scaling: { ...scaling }, guard: { ...guard }, sticky: sticky.trim(), public: open },
     });
     await onSaved();

@@ -16,7 +16,7 @@ export interface Source {
 }
 /** How a request names it. */
 export type SourceBody = Pick<
-  Request<"post", "/api/v1/deployments/{name}/update">["body"],
+  Request<"post", "/api/v1/deployments/{deployment_name}/update">["body"],
   "model" | "checkpointUuid" | "modelUri"
 >;
 export const noSource = (model = "", version = ""): Source => ({
