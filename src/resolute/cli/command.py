@@ -33,7 +33,12 @@ class Run:
         """Made when first needed; whoever started the run closes it."""
         given = self._settings
         if "client" not in given:
-            given["client"] = Client(given.get("master"), user=given.get("user"), transport=given.get("transport"))
+            given["client"] = Client(
+                given.get("master"),
+                user=given.get("user"),
+                transport=given.get("transport"),
+                program="resolute-cli",
+            )
         client: Client = given["client"]
         return client
 

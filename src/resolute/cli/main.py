@@ -41,6 +41,7 @@ CATALOGUE: dict[str, tuple[str, tuple[str, ...], str]] = {
     "project": ("project", ("p",), "Projects hold experiments."),
     "template": ("template", ("tpl",), "Shared parts of configurations."),
     "master": ("master", (), "The master itself."),
+    "audit": ("audit", (), "Who did what, when and from where."),
     "backup": ("backup", (), "Back up a home while its master runs, and restore it."),
     "preview-search": ("preview", (), "Ask the master how many trials a search would run."),
     "version": ("version", (), "Versions of this program and of the master."),

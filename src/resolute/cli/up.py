@@ -44,6 +44,12 @@ def up(
     initial_password: Annotated[
         str | None, typer.Option(envvar="RESOLUTE_INITIAL_PASSWORD", help="The same for all users without one.")
     ] = None,
+    audit_days: Annotated[
+        int,
+        typer.Option(
+            envvar="RESOLUTE_AUDIT_DAYS", min=1, max=36500, help="How long the audit log keeps what people did."
+        ),
+    ] = 90,
     warm: Annotated[bool, typer.Option(help="Keep a process with torch loaded, so that trials start at once.")] = True,
 ) -> None:
     """Run the platform in the foreground until Ctrl-C."""
@@ -65,6 +71,7 @@ def up(
         admin_password=admin_password,
         initial_password=initial_password,
         warm=warm,
+        audit_days=audit_days,
     )
     raise typer.Exit(int(code or 0))
 

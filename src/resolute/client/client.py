@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 
 from resolute.client.address import find_master
+from resolute.client.audit import Audit
 from resolute.client.checkpoint import Checkpoint
 from resolute.client.cluster import Cluster
 from resolute.client.configuration import Configuration, as_dict, as_yaml, in_own_words
@@ -43,17 +44,24 @@ class Client:
         token: str | None = None,
         env: Mapping[str, str] | None = None,
         transport: httpx.BaseTransport | None = None,
+        program: str = "resolute-sdk",
     ) -> None:
+        """`program` is what the master's audit log calls it."""
         env = os.environ if env is None else env
         self._store = TokenStore(default_path(env))
         self._credentials = Credentials(env, self._store, user=user, password=password, token=token)
         self.session = Session(
-            find_master(master, env), authenticate=self._credentials, transport=transport, trust=Trust.of(env)
+            find_master(master, env),
+            authenticate=self._credentials,
+            transport=transport,
+            trust=Trust.of(env),
+            program=program,
         )
         self.workspaces = Workspaces(self.session)
         self.projects = Projects(self.session)
         self.templates = Templates(self.session)
         self.users = Users(self.session)
+        self.audit = Audit(self.session)
         self.cluster = Cluster(self.session)
         self.deployments = Deployments(self.session)
         self.models = Models(self.session)

@@ -15,6 +15,7 @@ from resolute.client.faults import error_from, stream_error, unreachable
 from resolute.client.transport import open_http
 from resolute.client.trust import Trust
 from resolute.domain.errors import Unavailable
+from resolute.version import __version__
 
 Query = dict[str, Any]
 Json = dict[str, Any]
@@ -40,6 +41,7 @@ class Session:
         transport: httpx.BaseTransport | None = None,
         sleep: Callable[[float], None] = time.sleep,
         trust: Trust | None = None,
+        program: str = "resolute-sdk",
     ) -> None:
         self.master = master
         self._authenticate = authenticate
@@ -48,7 +50,14 @@ class Session:
         self._has_token = authenticate is None
         self._has_answered = False
         # The environment's proxies are honoured for remote masters, as every HTTP tool does.
-        self._http = open_http(master, trust or Trust(), timeout=_TIMEOUT, is_proxied=True, transport=transport)
+        self._http = open_http(
+            master,
+            trust or Trust(),
+            timeout=_TIMEOUT,
+            is_proxied=True,
+            headers={"User-Agent": f"{program}/{__version__}"},
+            transport=transport,
+        )
 
     def get(self, path: str, **query: Any) -> Json:
         return self.call("GET", path, query=query)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeRetention:
     audit: timedelta = timedelta(days=90)
-    """How long what people did is kept, read or not."""
+    """How long what people did is kept, read or not: the audit log."""
     unread: timedelta = timedelta(days=7)
     """How long anything else waits for a follower that cannot take it."""
 

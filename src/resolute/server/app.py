@@ -17,6 +17,7 @@ from resolute.server.health import HealthCheck
 from resolute.server.logbook import Logbook
 from resolute.server.resource import operation_id
 from resolute.server.routes import (
+    audit,
     checkpoints,
     cluster,
     custom_search,
@@ -50,6 +51,7 @@ STATIC = Path(__file__).parent / "static"
 # Fixed paths stand before those with a parameter in the same place.
 _ROUTERS = (
     master.router,
+    audit.router,
     users.router,
     experiments.router,
     metrics.router,

@@ -15,6 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 
 from resolute.domain.allocation import Allocation
+from resolute.domain.change import Actor, Via
 from resolute.domain.errors import Forbidden, Unauthenticated
 from resolute.domain.needs import Door, Need, Tasks
 from resolute.domain.rights import OF_CLUSTER, Permission, Rights
@@ -25,6 +26,7 @@ from resolute.engine.jobs.fencing import hash_token
 from resolute.engine.jobs.kinds import names_of, owner_of
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
+from resolute.server.addresses import address_of, user_agent_of
 
 _CACHE_S = 2.0
 _OWN = ("trial_id", "run_id", "task_id", "allocation_id", "experiment_id")
@@ -40,6 +42,8 @@ class Principal:
     """Set when a running task calls with its own token."""
     own: Mapping[str, Any] = field(default_factory=dict)
     """What that task is and runs for, by the names of parameters."""
+    via: Via = Via.SESSION
+    """How the caller is known, for the audit log."""
 
     @property
     def acting(self) -> User:
@@ -110,9 +114,10 @@ class Tokens:
         self._known.clear()
 
     def _of_user(self, token: str) -> Principal:
-        user = accounts.authenticate(self._platform, token)
+        user, session = accounts.authenticate(self._platform, token)
+        via = Via.ACCESS_TOKEN if session.is_access_token else Via.SESSION
         with self._platform.store.read() as tx:
-            return Principal(user=user, token=token, rights=self._rights(tx, user))
+            return Principal(user=user, token=token, rights=self._rights(tx, user), via=via)
 
     def _of_task(self, token: str) -> Principal:
         with self._platform.store.read() as tx:
@@ -122,7 +127,8 @@ class Tokens:
             task = tx.tasks.get(allocation.task_id)
             user = tx.users.get(owner_of(tx, task).user_id)
             own = {**names_of(tx, task), "allocation_id": allocation.id}
-            return Principal(user=user, token=token, rights=self._rights(tx, user), allocation=allocation, own=own)
+            held = self._rights(tx, user)
+        return Principal(user=user, token=token, rights=held, allocation=allocation, own=own, via=Via.TASK)
 
     def _rights(self, tx: Transaction, user: User) -> Rights:
         return rights.rights_of(tx, user, self._platform.config.rights)
@@ -214,9 +220,23 @@ async def _caller(principal: Annotated[Principal | None, Depends(authenticate)])
     return principal
 
 
-async def _platform(connection: HTTPConnection) -> Platform:
+async def _platform(
+    connection: HTTPConnection, principal: Annotated[Principal | None, Depends(authenticate)]
+) -> Platform:
+    """As the caller uses it: the outbox says who changed something, and from where."""
     platform: Platform = connection.app.state.platform
-    return platform
+    return replace(platform, actor=_actor(connection, principal))
+
+
+def _actor(connection: HTTPConnection, principal: Principal | None) -> Actor:
+    user = None if principal is None else principal.user
+    return Actor(
+        user_id=None if user is None else user.id,
+        name="" if user is None else user.username,
+        via=Via.NOBODY if principal is None else principal.via,
+        address=address_of(connection),
+        user_agent=user_agent_of(connection),
+    )
 
 
 Caller = Annotated[Principal, Depends(_caller)]

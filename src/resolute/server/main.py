@@ -14,12 +14,13 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import FrameType
 
 import uvicorn
 
+from resolute.domain.change_retention import ChangeRetention
 from resolute.domain.errors import InvalidInput, ResoluteError, Unavailable
 from resolute.engine.access import accounts
 from resolute.engine.access.workspaces import ensure_default_workspace
@@ -46,6 +47,7 @@ from resolute.store.logs import FileLogs
 log = logging.getLogger(__name__)
 
 DEFAULT_PORT = 8080
+DEFAULT_AUDIT_DAYS = ChangeRetention().audit.days
 LEAVE_WITHIN_S = 60.0
 """How long trials may take to checkpoint when the master stops them."""
 _CLOSE_WITHIN_S = 3
@@ -69,6 +71,7 @@ class Options:
     warm: bool = True
     router_port: int | None = None
     """Of the router of deployments. None: the one after the master's."""
+    audit_days: int = DEFAULT_AUDIT_DAYS
 
 
 def run(
@@ -84,6 +87,7 @@ def run(
     allowed_hosts: Sequence[str] = (),
     warm: bool = True,
     router_port: int | None = None,
+    audit_days: int = DEFAULT_AUDIT_DAYS,
 ) -> int:
     """Serve until SIGTERM or Ctrl-C; returns the exit code. Raises ResoluteError when it cannot start."""
     options = Options(
@@ -98,6 +102,7 @@ def run(
         allowed_hosts=allowed_hosts,
         warm=warm,
         router_port=_port_in(os.environ.get("RESOLUTE_ROUTER_PORT")) if router_port is None else router_port,
+        audit_days=audit_days,
     )
     _allow_many_files()
     return Master(options).serve()
@@ -140,6 +145,7 @@ class Master:
                 is_local=is_loopback(self._options.host),
                 cluster_id=_cluster_id(store),
                 checkpoint_storage={"type": "shared_fs", "host_path": str(self._home / "checkpoints")},
+                change_retention=ChangeRetention(audit=timedelta(days=self._options.audit_days)),
             ),
         )
 

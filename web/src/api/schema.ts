@@ -418,6 +418,39 @@ export interface paths {
             };
         };
     };
+    "/api/v1/audit": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query?: {
+                    action?: components["schemas"]["Action"][];
+                    /** @description A user's name, as it was then. */
+                    actor?: string;
+                    /** @description `next` of the page before. */
+                    before?: number | null;
+                    /** @description Also what running tasks and the platform itself did. */
+                    everybody?: boolean;
+                    /** @description Kinds of things, such as experiment or user. */
+                    kind?: string[];
+                    limit?: number;
+                    /** @description From then on; UTC when it names no zone. */
+                    since?: string | null;
+                    thingId?: string;
+                    /** @description Before then. */
+                    until?: string | null;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetAuditResponse"];
+                    };
+                };
+            };
+        };
+    };
     "/api/v1/auth/login": {
         parameters: {
         };
@@ -5041,6 +5074,8 @@ export interface components {
             resourcePool: string;
             taskId: string;
         };
+        /** @enum {string} */
+        Action: "CREATED" | "MOVED" | "CHANGED" | "DELETED" | "LOGGED_IN" | "LOGGED_OUT" | "LOGIN_FAILED" | "LOG_PATTERN_MATCHED";
         Agent: {
             addresses: string[];
             containers: {
@@ -5123,6 +5158,24 @@ export interface components {
         /** @description A tar.gz, base64. An empty text means that nothing was uploaded. */
         ArchiveResponse: {
             b64Tgz: string;
+        };
+        AuditEntry: {
+            action: components["schemas"]["Action"];
+            address: string;
+            detail: {
+                [key: string]: unknown;
+            };
+            fromState: string;
+            id: number;
+            kind: string;
+            thingId: string;
+            time: string;
+            toState: string;
+            userAgent: string;
+            userId: number | null;
+            username: string;
+            via: components["schemas"]["Via"];
+            workspaceId: number | null;
         };
         /** @description One report of a batch. */
         BatchedReport: {
@@ -5514,6 +5567,10 @@ export interface components {
         };
         GetAllocationResponse: {
             allocation: components["schemas"]["Allocation"];
+        };
+        GetAuditResponse: {
+            entries: components["schemas"]["AuditEntry"][];
+            next: number | null;
         };
         GetCheckpointsResponse: {
             checkpoints: components["schemas"]["Checkpoint"][];
@@ -6906,6 +6963,11 @@ export interface components {
             searcherMetric: number | string;
             trialId: number;
         };
+        /**
+         * @description How whoever acted was known.
+         * @enum {string}
+         */
+        Via: "SESSION" | "ACCESS_TOKEN" | "TASK" | "NOBODY" | "PLATFORM";
         Webhook: {
             id: number;
             url: string;

@@ -15,6 +15,7 @@ from resolute.client.task.long_poll import LongPoll
 from resolute.client.transport import open_http
 from resolute.client.trust import Trust, why_not_trusted
 from resolute.domain.errors import InvalidInput, ResoluteError, TooManyRequests, Unavailable, Untrusted
+from resolute.version import __version__
 
 Json = dict[str, Any]
 
@@ -87,7 +88,7 @@ class TaskClient:
             self._trust,
             timeout=_TIMEOUT,
             is_proxied=False,
-            headers={TOKEN_HEADER: f"Bearer {self._token}"},
+            headers={TOKEN_HEADER: f"Bearer {self._token}", "User-Agent": f"resolute-task/{__version__}"},
             transport=self._transport,
         )
 

@@ -101,8 +101,8 @@ def logout(platform: Platform, token: str) -> None:
             current.record(Action.LOGGED_OUT, "user", session.user_id)
 
 
-def authenticate(platform: Platform, token: str) -> User:
-    """The user behind a session or access token. Raises Unauthenticated."""
+def authenticate(platform: Platform, token: str) -> tuple[User, Session]:
+    """The user behind the token of a log-in or an access token, and what is known of it. Raises Unauthenticated."""
     with platform.store.read() as tx:
         session = tx.users.session_by_token_hash(hash_token(token))
         if session is None or session.is_revoked or session.expires_at <= platform.clock():
@@ -110,7 +110,7 @@ def authenticate(platform: Platform, token: str) -> User:
         user = tx.users.get(session.user_id)
     if not user.is_active:
         raise Unauthenticated(f"User {user.username!r} has been deactivated. Ask an administrator.")
-    return user
+    return user, session
 
 
 # ------------------------------------------------------------------------------------------------------- passwords

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from resolute.domain.allocation import Allocation
+from resolute.domain.change import Action
 from resolute.domain.errors import NotFound
 from resolute.domain.node import Node
 from resolute.engine.jobs.allocation_moves import ask_to_leave
@@ -91,11 +92,12 @@ def _pool(name: str, views: list[NodeView], *, is_default: bool) -> PoolView:
 def set_node_enabled(platform: Platform, node_id: str, enabled: bool, *, drain: bool = False) -> None:
     """A disabled node gets nothing new; with `drain` what runs there may finish."""
     node = _node(platform, node_id)
-    with platform.store.write() as tx:
-        disabled = dict(tx.settings.get(_DISABLED) or {})
+    with flow(platform) as current:
+        disabled = dict(current.tx.settings.get(_DISABLED) or {})
         entry = {**disabled.get(node.id, {}), "all": not enabled, "drain": drain and not enabled}
         disabled[node.id] = entry
-        tx.settings.put(_DISABLED, disabled)
+        current.tx.settings.put(_DISABLED, disabled)
+        current.record(Action.CHANGED, "agent", node.id, enabled=enabled, drain=drain and not enabled)
     if not enabled and not drain:
         _evict(platform, node_id, None)
     platform.bus.publish("engine", "queue")
@@ -105,13 +107,15 @@ def set_slot_enabled(platform: Platform, node_id: str, slot_id: int, enabled: bo
     node = _node(platform, node_id)
     if slot_id not in {slot.id for slot in node.slots}:
         raise NotFound(f"slot not found: {slot_id} on agent {node_id}; it has {len(node.slots)} slots from 0.")
-    with platform.store.write() as tx:
-        disabled = dict(tx.settings.get(_DISABLED) or {})
+    with flow(platform) as current:
+        disabled = dict(current.tx.settings.get(_DISABLED) or {})
         entry = dict(disabled.get(node.id, {}))
         slots = {*entry.get("slots", [])} - {slot_id}
         entry["slots"] = sorted(slots if enabled else slots | {slot_id})
         disabled[node.id] = entry
-        tx.settings.put(_DISABLED, disabled)
+        current.tx.settings.put(_DISABLED, disabled)
+        drained = drain and not enabled
+        current.record(Action.CHANGED, "agent", node.id, enabled=enabled, drain=drained, slot=slot_id)
     if not enabled and not drain:
         _evict(platform, node_id, slot_id)
     platform.bus.publish("engine", "queue")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.errors import InvalidInput
@@ -148,6 +149,13 @@ def report_checkpoint(platform: Platform, checkpoint: Checkpoint) -> None:
             current.added(checkpoint)
         if trial is not None and checkpoint.state is CheckpointState.COMPLETED:
             _advance(current, trial, checkpoint)
+
+
+def describe_checkpoint(platform: Platform, uuid: str, metadata: dict[str, Any]) -> None:
+    """Replace the metadata that people keep with a checkpoint."""
+    with flow(platform) as current:
+        checkpoint = current.tx.checkpoints.get(uuid)
+        current.change(checkpoint, replace(checkpoint, metadata=metadata))
 
 
 def _trial_of(current: Flow, checkpoint: Checkpoint) -> Trial | None:

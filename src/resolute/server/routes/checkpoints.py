@@ -17,6 +17,7 @@ from resolute.engine.experiments import collection
 from resolute.engine.platform import Platform
 from resolute.engine.ports.blobs import Blobs
 from resolute.engine.ports.queries import CheckpointQuery
+from resolute.engine.trials.reports import describe_checkpoint
 from resolute.engine.trials.reports import report_checkpoint as record_checkpoint
 from resolute.server.archives import FORMATS
 from resolute.server.auth import Caller, PlatformOf, Principal
@@ -265,9 +266,8 @@ def post_checkpoint_metadata(
     checkpoint_uuid: str, body: wire.PostCheckpointMetadataRequest, platform: PlatformOf
 ) -> wire.CheckpointResponse:
     """Replace the metadata a person keeps with a checkpoint."""
-    with platform.store.write() as tx:
-        checkpoint = tx.checkpoints.get(checkpoint_uuid)
-        tx.checkpoints.save(replace(checkpoint, metadata=body.checkpoint.metadata))
+    describe_checkpoint(platform, checkpoint_uuid, body.checkpoint.metadata)
+    with platform.store.read() as tx:
         return wire.CheckpointResponse(checkpoint=checkpoint_message(tx.checkpoints.view(checkpoint_uuid)))
 
 

@@ -8,6 +8,7 @@ from fastapi.responses import JSONResponse, StreamingResponse
 
 from resolute.domain import needs
 from resolute.domain.rights import RightsMode
+from resolute.engine import cluster_message as engine
 from resolute.server.auth import PlatformOf
 from resolute.server.logbook import LogbookLine
 from resolute.server.resource import Resource
@@ -21,8 +22,6 @@ from resolute.spec.wire.cluster import API_VERSION
 from resolute.version import __version__
 
 router = Resource(tags=["master"])
-
-_MESSAGE = "cluster_message"
 
 
 @router.get("/info", needs=needs.PUBLIC)
@@ -89,6 +88,7 @@ def get_master_config(platform: PlatformOf) -> wire.GetMasterConfigResponse:
                 },
                 "preemption_timeout": config.preemption_timeout_s,
             },
+            "audit_days": config.change_retention.audit.days,
         }
     )
 
@@ -104,22 +104,19 @@ def set_cluster_message(body: wire.SetClusterMessageRequest, platform: PlatformO
     message = wire.ClusterMessage(
         message=body.message, start_time=body.start_time or now, end_time=body.end_time, created_time=now
     )
-    with platform.store.write() as tx:
-        tx.settings.put(_MESSAGE, message.model_dump(mode="json"))
+    engine.set_cluster_message(platform, message.model_dump(mode="json"))
     return Empty()
 
 
 @router.delete("/api/v1/master/cluster_message", needs=needs.EDIT_MASTER_CONFIG)
 def delete_cluster_message(platform: PlatformOf) -> Empty:
-    with platform.store.write() as tx:
-        tx.settings.put(_MESSAGE, None)
+    engine.remove_cluster_message(platform)
     return Empty()
 
 
 def _cluster_message(platform: PlatformOf) -> wire.ClusterMessage | None:
-    with platform.store.read() as tx:
-        stored = tx.settings.get(_MESSAGE)
-    if not stored:
+    stored = engine.cluster_message(platform)
+    if stored is None:
         return None
     message = wire.ClusterMessage.model_validate(stored)
     is_over = message.end_time is not None and message.end_time < platform.clock()
