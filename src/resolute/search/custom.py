@@ -11,7 +11,6 @@ from typing import Any, Protocol
 from resolute.domain.errors import InvalidInput
 from resolute.search.base import DEFAULT_CONCURRENCY, BaseSearcher
 from resolute.search.codec import action_from_json, action_to_json, event_from_json, event_to_json
-from resolute.search.dice import Dice
 from resolute.search.events import (
     Action,
     CreateTrial,
@@ -24,15 +23,16 @@ from resolute.search.events import (
     TrialClosed,
     TrialProgressed,
 )
-from resolute.search.roll import STOPPING
+from resolute.search.rng import Rng
 from resolute.search.space import Space
+from resolute.search.trial_table import STOPPING
 
 
 class CustomSearcher(BaseSearcher):
     needs_free_parameter = False
 
-    def __init__(self, searcher: Mapping[str, Any], space: Space, dice: Dice) -> None:
-        super().__init__(searcher, space, dice)
+    def __init__(self, searcher: Mapping[str, Any], space: Space, rng: Rng) -> None:
+        super().__init__(searcher, space, rng)
         self._max_trials: int | None = searcher.get("max_trials")
         self._max_concurrent = int(searcher.get("max_concurrent_trials", DEFAULT_CONCURRENCY))
         self._events: list[dict[str, Any]] = []
@@ -81,16 +81,16 @@ class CustomSearcher(BaseSearcher):
     def _release(self, outcome: Outcome) -> None:
         while self._held and not self._is_over and self._has_place():
             action = self._held.pop(0)
-            self._roll.add(action.request_id)
+            self._trials.add(action.request_id)
             outcome.actions.append(action)
 
     def _has_place(self) -> bool:
-        return not self._max_concurrent or len(self._roll.open) < self._max_concurrent
+        return not self._max_concurrent or len(self._trials.open) < self._max_concurrent
 
     def _concerns(self, event: Event) -> bool:
         if isinstance(event, SearchStarted):
             return not self._is_started
-        return self._roll.index.get(event.request_id) in self._roll.open
+        return self._trials.index.get(event.request_id) in self._trials.open
 
     def _checked(self, actions: Iterable[Mapping[str, Any]]) -> list[Action]:
         parsed = [action_from_json(self._completed(action)) for action in actions]
@@ -99,11 +99,11 @@ class CustomSearcher(BaseSearcher):
         if len(created) < len(ids):
             raise InvalidInput(f"Two of these trials have the same id ({', '.join(ids)}); give each its own, or none.")
         held = {action.request_id for action in self._held}
-        known = {self._roll.ids[trial] for trial in self._roll.open} | held | created
+        known = {self._trials.ids[trial] for trial in self._trials.open} | held | created
         for action in parsed:
             if isinstance(action, TrainTo | StopTrial) and action.request_id not in known:
                 raise InvalidInput(f"{type(action).__name__} names trial {action.request_id}, which is not open.")
-        total = len(self._roll.ids) + len(held) + len(created)
+        total = len(self._trials.ids) + len(held) + len(created)
         if self._max_trials is not None and total > self._max_trials:
             raise InvalidInput(f"These actions make {total} trials; searcher.max_trials allows {self._max_trials}.")
         return parsed
@@ -113,15 +113,15 @@ class CustomSearcher(BaseSearcher):
         if action.get("kind") != "create_trial":
             return action
         hparams = dict(action.get("hparams") or {})
-        chosen = self._space.complete(self._space.flat(hparams), self._dice)
-        request_id = action.get("request_id") or self._dice.uuid()
-        if request_id in self._roll.index or any(held.request_id == request_id for held in self._held):
+        chosen = self._space.complete(self._space.flat(hparams), self._rng)
+        request_id = action.get("request_id") or self._rng.uuid()
+        if request_id in self._trials.index or any(held.request_id == request_id for held in self._held):
             raise InvalidInput(f"There is a trial {request_id} already; give each trial an id of its own, or none.")
         seed = action.get("seed")
         return {
             **action,
             "request_id": request_id,
-            "seed": self._dice.seed() if seed is None else seed,
+            "seed": self._rng.seed() if seed is None else seed,
             "hparams": _joined(self._space.nested(chosen), self._space.strangers(hparams)),
         }
 
@@ -134,9 +134,9 @@ class CustomSearcher(BaseSearcher):
             self._is_over = True
             self._held = []
             outcome.actions.append(action)
-        elif action.request_id in self._roll.index:
+        elif action.request_id in self._trials.index:
             if isinstance(action, StopTrial):
-                self._roll.mark(self._roll.index[action.request_id], STOPPING)
+                self._trials.mark(self._trials.index[action.request_id], STOPPING)
             outcome.actions.append(action)
         else:
             self._change_held(action)
@@ -165,8 +165,8 @@ class CustomSearcher(BaseSearcher):
     def _share_done(self) -> float:
         if self._reported_progress is not None:
             return self._reported_progress
-        ended = len(self._roll.ids) - len(self._roll.open)
-        return ended / max(self._max_trials or len(self._roll.ids) + len(self._held), 1)
+        ended = len(self._trials.ids) - len(self._trials.open)
+        return ended / max(self._max_trials or len(self._trials.ids) + len(self._held), 1)
 
     def _state(self) -> dict[str, Any]:
         return {

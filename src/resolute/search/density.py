@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from resolute.search.dice import Dice
 from resolute.search.parameter import Parameter
+from resolute.search.rng import Rng
 from resolute.search.space import Assignment, Space
 
 Matrix = NDArray[np.float64]
@@ -60,15 +60,15 @@ class Density:
             row.append(float(positions.get(repr(assignment.get(parameter.name)), -1)))
         return row
 
-    def propose(self, good: Sequence[Sequence[float]], rest: Sequence[Sequence[float]], dice: Dice) -> Assignment:
+    def propose(self, good: Sequence[Sequence[float]], rest: Sequence[Sequence[float]], rng: Rng) -> Assignment:
         """Both sets as encoded rows; `good` must not be empty."""
-        random = np.random.Generator(np.random.PCG64(dice.bits()))
+        random = np.random.Generator(np.random.PCG64(rng.bits()))
         liked = np.array(good, dtype=np.float64)
         candidates = self._candidates(liked, random)
         score = self._log_density(candidates, liked)
         if rest:
             score = score - self._log_density(candidates, np.array(rest, dtype=np.float64))
-        return self.decode(candidates[int(np.argmax(score))], dice)
+        return self.decode(candidates[int(np.argmax(score))], rng)
 
     def draws(self, liked: Matrix, count: int, random: np.random.Generator) -> Matrix:
         """Rows near those in `liked`, and a third from anywhere; as `encode` would have them."""
@@ -130,14 +130,14 @@ class Density:
         bandwidth: Matrix = np.maximum(_BANDWIDTH * count ** (-1.0 / (self.width + 4)), self._least)
         return bandwidth
 
-    def decode(self, row: Matrix, dice: Dice) -> Assignment:
+    def decode(self, row: Matrix, rng: Rng) -> Assignment:
         chosen: dict[str, Any] = {
             parameter.name: parameter.from_unit(float(unit))
             for parameter, unit in zip(self._numbers, row, strict=False)
         }
         for parameter, at in zip(self._choices, row[len(self._numbers) :], strict=True):
             chosen[parameter.name] = parameter.vals[int(at)]
-        return self._space.complete(chosen, dice)
+        return self._space.complete(chosen, rng)
 
 
 def _switching(count: int) -> float:

@@ -6,11 +6,11 @@ from typing import Any
 
 from resolute.domain.errors import InvalidConfig, NotSupported
 from resolute.search.base import DEFAULT_CONCURRENCY, BaseSearcher
-from resolute.search.dice import Dice
 from resolute.search.events import Outcome, Shutdown
 from resolute.search.grid import Grid
-from resolute.search.roll import CANCELED, CLOSED, FAILED, INVALID
+from resolute.search.rng import Rng
 from resolute.search.space import Space
+from resolute.search.trial_table import CANCELED, CLOSED, FAILED, INVALID
 from resolute.spec.limits import MAX_TRIALS
 
 _INVALID_LIMIT = 10
@@ -20,31 +20,31 @@ _INVALID_LIMIT = 10
 class RandomSearcher(BaseSearcher):
     """`max_trials` independent draws. An invalid draw is replaced and does not count."""
 
-    def __init__(self, searcher: Mapping[str, Any], space: Space, dice: Dice) -> None:
-        super().__init__(searcher, space, dice)
+    def __init__(self, searcher: Mapping[str, Any], space: Space, rng: Rng) -> None:
+        super().__init__(searcher, space, rng)
         self._max_trials = int(searcher["max_trials"])
         self._max_concurrent = int(searcher.get("max_concurrent_trials", DEFAULT_CONCURRENCY))
 
     def _begin(self, outcome: Outcome) -> None:
-        while self._roll.counted < self._max_trials and self._has_place():
+        while self._trials.counted < self._max_trials and self._has_place():
             self._create(self._draw(), outcome)
 
     def _validated(self, trial: int, time: float, losses: tuple[float, ...], outcome: Outcome) -> None:
         """A random search learns nothing from a metric."""
 
     def _ended(self, trial: int, outcome: Outcome) -> None:
-        if give_up_on_invalid(self._roll.count(INVALID), self._max_trials):
-            reason = f"{self._roll.count(INVALID)} trials had invalid hyperparameters; narrow the hyperparameters."
+        if give_up_on_invalid(self._trials.count(INVALID), self._max_trials):
+            reason = f"{self._trials.count(INVALID)} trials had invalid hyperparameters; narrow the hyperparameters."
             self._give_up(outcome, Shutdown(failed=True, reason=reason))
             return
         self._begin(outcome)
 
     def _has_place(self) -> bool:
-        return not self._max_concurrent or len(self._roll.open) < self._max_concurrent
+        return not self._max_concurrent or len(self._trials.open) < self._max_concurrent
 
     def _share_done(self) -> float:
-        ended = self._roll.count(CLOSED) + self._roll.count(FAILED)
-        return (ended + sum(self._roll.partial.values())) / self._max_trials
+        ended = self._trials.count(CLOSED) + self._trials.count(FAILED)
+        return (ended + sum(self._trials.partial.values())) / self._max_trials
 
 
 class SingleSearcher(RandomSearcher):
@@ -54,8 +54,8 @@ class SingleSearcher(RandomSearcher):
     # Its one trial may be given a longer training after it was done.
     waking = frozenset({CLOSED, FAILED, CANCELED, INVALID})
 
-    def __init__(self, searcher: Mapping[str, Any], space: Space, dice: Dice) -> None:
-        super().__init__({**searcher, "max_trials": 1}, space, dice)
+    def __init__(self, searcher: Mapping[str, Any], space: Space, rng: Rng) -> None:
+        super().__init__({**searcher, "max_trials": 1}, space, rng)
 
     def _ended(self, trial: int, outcome: Outcome) -> None:
         """Invalid hyperparameters end it: there is nothing else to try."""
@@ -66,8 +66,8 @@ class GridSearcher(BaseSearcher):
 
     needs_free_parameter = False
 
-    def __init__(self, searcher: Mapping[str, Any], space: Space, dice: Dice) -> None:
-        super().__init__(searcher, space, dice)
+    def __init__(self, searcher: Mapping[str, Any], space: Space, rng: Rng) -> None:
+        super().__init__(searcher, space, rng)
         _check_counts(space)
         self._max_concurrent = int(searcher.get("max_concurrent_trials", DEFAULT_CONCURRENCY))
         self._grid = Grid(space)
@@ -75,8 +75,8 @@ class GridSearcher(BaseSearcher):
 
     def _begin(self, outcome: Outcome) -> None:
         places = self._max_concurrent or len(self._grid)
-        while len(self._roll.ids) < len(self._grid) and len(self._roll.open) < places:
-            self._create(self._grid[len(self._grid) - 1 - len(self._roll.ids)], outcome)
+        while len(self._trials.ids) < len(self._grid) and len(self._trials.open) < places:
+            self._create(self._grid[len(self._grid) - 1 - len(self._trials.ids)], outcome)
 
     def _validated(self, trial: int, time: float, losses: tuple[float, ...], outcome: Outcome) -> None:
         """A grid is walked whatever the metrics say."""
@@ -98,8 +98,8 @@ class GridSearcher(BaseSearcher):
             )
 
     def _share_done(self) -> float:
-        ended = len(self._roll.ids) - len(self._roll.open)
-        return (ended + sum(self._roll.partial.values())) / len(self._grid)
+        ended = len(self._trials.ids) - len(self._trials.open)
+        return (ended + sum(self._trials.partial.values())) / len(self._grid)
 
 
 def give_up_on_invalid(invalid: int, max_trials: int) -> bool:

@@ -11,15 +11,14 @@ from typing import Any
 
 from resolute.search.base import DEFAULT_CONCURRENCY, BaseSearcher, BracketView
 from resolute.search.brackets import BracketPlan, bracket_trials, divisor_of, plan_halving
-from resolute.search.column import Column
-from resolute.search.dice import Dice
 from resolute.search.enumeration import give_up_on_invalid
 from resolute.search.events import Outcome, Shutdown, TrainTo
 from resolute.search.objective import WORST
-from resolute.search.patience import Patience
-from resolute.search.roll import CANCELED, FAILED, INVALID
-from resolute.search.rung import Rung
+from resolute.search.rng import Rng
+from resolute.search.rung import Patience, Rung
 from resolute.search.space import Assignment, Space
+from resolute.search.tracked_list import TrackedList
+from resolute.search.trial_table import CANCELED, FAILED, INVALID
 
 
 class Bracket:
@@ -54,15 +53,15 @@ class Bracket:
 
 
 class HalvingSearcher(BaseSearcher):
-    def __init__(self, searcher: Mapping[str, Any], space: Space, dice: Dice) -> None:
-        super().__init__(searcher, space, dice)
+    def __init__(self, searcher: Mapping[str, Any], space: Space, rng: Rng) -> None:
+        super().__init__(searcher, space, rng)
         self._divisor = divisor_of(searcher)
         self._patience = Patience(searcher.get("patience"))
         self._max_trials = int(searcher["max_trials"])
         self._concurrency = int(searcher.get("max_concurrent_trials", DEFAULT_CONCURRENCY))
         self._brackets = [Bracket(plan) for plan in self._plan(searcher)]
-        self._bracket_of: Column[int] = Column()
-        self._rung_of: Column[int] = Column()
+        self._bracket_of: TrackedList[int] = TrackedList()
+        self._rung_of: TrackedList[int] = TrackedList()
 
     def _plan(self, searcher: Mapping[str, Any]) -> list[BracketPlan]:
         return plan_halving(searcher)
@@ -119,8 +118,8 @@ class HalvingSearcher(BaseSearcher):
         bracket.created -= 1
         for rung in bracket.rungs[: self._rung_of[trial] + 1]:
             rung.remove(trial)
-        if give_up_on_invalid(self._roll.count(INVALID), self._max_trials):
-            reason = f"{self._roll.count(INVALID)} trials had invalid hyperparameters; narrow the hyperparameters."
+        if give_up_on_invalid(self._trials.count(INVALID), self._max_trials):
+            reason = f"{self._trials.count(INVALID)} trials had invalid hyperparameters; narrow the hyperparameters."
             self._give_up(outcome, Shutdown(failed=True, reason=reason))
 
     def _worst(self) -> tuple[float, ...]:
@@ -150,8 +149,8 @@ class HalvingSearcher(BaseSearcher):
 
     def _load_state(self, state: Mapping[str, Any]) -> None:
         self._brackets = [Bracket.of_snapshot(bracket) for bracket in state["brackets"]]
-        self._bracket_of = Column(state["bracket_of"])
-        self._rung_of = Column(state["rung_of"])
+        self._bracket_of = TrackedList(state["bracket_of"])
+        self._rung_of = TrackedList(state["rung_of"])
 
 
 class StoppingHalving(HalvingSearcher):
@@ -176,7 +175,7 @@ class StoppingHalving(HalvingSearcher):
         return place < rung.quota(self._divisor) or self._patience.spares(number, rung.units)
 
     def _ended(self, trial: int, outcome: Outcome) -> None:
-        at, status = self._bracket_of[trial], self._roll.status[trial]
+        at, status = self._bracket_of[trial], self._trials.status[trial]
         if status == INVALID:
             self._drop_invalid(trial, outcome)
         elif status in (FAILED, CANCELED):
@@ -185,15 +184,15 @@ class StoppingHalving(HalvingSearcher):
             self._refill(at, outcome)
 
     def _in_training(self) -> int:
-        return self._roll.count("r")
+        return self._trials.count("r")
 
     def _woken(self, trial: int) -> None:
         self._brackets[self._bracket_of[trial]].rungs[self._rung_of[trial]].remove(trial)
 
 
 class PromotionHalving(HalvingSearcher):
-    def __init__(self, searcher: Mapping[str, Any], space: Space, dice: Dice) -> None:
-        super().__init__(searcher, space, dice)
+    def __init__(self, searcher: Mapping[str, Any], space: Space, rng: Rng) -> None:
+        super().__init__(searcher, space, rng)
         self._waiting: set[int] = set()
 
     def _first_target(self, bracket: Bracket) -> int | None:
@@ -220,7 +219,7 @@ class PromotionHalving(HalvingSearcher):
 
     def _ended(self, trial: int, outcome: Outcome) -> None:
         at = self._bracket_of[trial]
-        if self._roll.status[trial] == INVALID:
+        if self._trials.status[trial] == INVALID:
             if trial not in self._waiting:
                 self._brackets[at].rungs[self._rung_of[trial]].expect(-1)
             self._waiting.discard(trial)
@@ -264,8 +263,8 @@ class PromotionHalving(HalvingSearcher):
         self._rung_of[trial] += 1
         upper = self._brackets[self._bracket_of[trial]].rungs[self._rung_of[trial]]
         upper.expect()
-        if self._roll.is_running(trial):
-            outcome.actions.append(TrainTo(self._roll.ids[trial], upper.units))
+        if self._trials.is_running(trial):
+            outcome.actions.append(TrainTo(self._trials.ids[trial], upper.units))
             return
         # It has ended meanwhile: as if it had trained and come in last.
         self._reached(trial, self._worst(), outcome)

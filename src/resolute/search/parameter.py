@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from resolute.search.dice import Dice
+from resolute.search.rng import Rng
 
 KINDS = frozenset({"const", "int", "double", "log", "categorical"})
 
@@ -36,14 +36,14 @@ class Parameter:
                 return False
         return True
 
-    def sample(self, dice: Dice) -> Any:
+    def sample(self, rng: Rng) -> Any:
         if self.kind == "const":
             return self.vals[0]
         if self.kind == "categorical":
-            return self.vals[dice.below(len(self.vals))]
+            return self.vals[rng.below(len(self.vals))]
         if self.kind == "int":
-            return int(self.minval) + dice.below(int(self.maxval) - int(self.minval) + 1)
-        drawn = dice.uniform(self.minval, self.maxval)
+            return int(self.minval) + rng.below(int(self.maxval) - int(self.minval) + 1)
+        drawn = rng.uniform(self.minval, self.maxval)
         return self.base**drawn if self.kind == "log" else drawn
 
     def allows(self, value: Any) -> bool:

@@ -11,7 +11,7 @@ arrays and for strings.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from resolute.search.column import Splice, Written
+from resolute.search.tracked_list import Splice, Written
 
 Patch = dict[str, Any]
 _ABSENT = object()

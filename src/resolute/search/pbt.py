@@ -9,22 +9,22 @@ from typing import Any
 
 from resolute.domain.errors import InvalidConfig
 from resolute.search.base import BaseSearcher
-from resolute.search.dice import Dice
 from resolute.search.enumeration import give_up_on_invalid
 from resolute.search.events import Outcome, Shutdown, TrainTo
 from resolute.search.objective import WORST
 from resolute.search.parameter import Parameter
 from resolute.search.pareto import best_first
-from resolute.search.roll import CLOSED, INVALID
+from resolute.search.rng import Rng
 from resolute.search.space import Assignment, Space
+from resolute.search.trial_table import CLOSED, INVALID
 
 
 class PopulationSearcher(BaseSearcher):
     # A population that goes on begins anew; what is left of the old one is no member.
     waking = frozenset()
 
-    def __init__(self, searcher: Mapping[str, Any], space: Space, dice: Dice) -> None:
-        super().__init__(searcher, space, dice)
+    def __init__(self, searcher: Mapping[str, Any], space: Space, rng: Rng) -> None:
+        super().__init__(searcher, space, rng)
         self._size = int(searcher["population_size"])
         self._rounds = int(searcher["num_rounds"])
         self._round_length = _round_length(searcher)
@@ -54,15 +54,15 @@ class PopulationSearcher(BaseSearcher):
         self._end_round_when_all_are_in(outcome)
 
     def _ended(self, trial: int, outcome: Outcome) -> None:
-        if self._roll.status[trial] == INVALID:
+        if self._trials.status[trial] == INVALID:
             self._replace_invalid(trial, outcome)
             return
         self._results[trial] = (WORST,) * len(self._objective.names)
         self._end_round_when_all_are_in(outcome)
 
     def _replace_invalid(self, trial: int, outcome: Outcome) -> None:
-        if give_up_on_invalid(self._roll.count(INVALID), self._size):
-            reason = f"{self._roll.count(INVALID)} trials had invalid hyperparameters; narrow the hyperparameters."
+        if give_up_on_invalid(self._trials.count(INVALID), self._size):
+            reason = f"{self._trials.count(INVALID)} trials had invalid hyperparameters; narrow the hyperparameters."
             self._give_up(outcome, Shutdown(failed=True, reason=reason))
             return
         self._members.remove(trial)
@@ -81,19 +81,19 @@ class PopulationSearcher(BaseSearcher):
         self._next_round(ranking, outcome)
 
     def _next_round(self, ranking: list[int], outcome: Outcome) -> None:
-        alive = [trial for trial in ranking if self._roll.is_running(trial)]
+        alive = [trial for trial in ranking if self._trials.is_running(trial)]
         kept = alive[: max(self._size - self._truncated, 1)]
         for trial in alive[len(kept) :]:
             self._stop(trial, outcome)
         self._members, self._results = list(kept), {}
         for trial in kept:
-            outcome.actions.append(TrainTo(self._roll.ids[trial], self._target(trial)))
+            outcome.actions.append(TrainTo(self._trials.ids[trial], self._target(trial)))
         if not kept:
             return
         sources = kept[: max(self._truncated, 1)]
         for number in range(self._size - len(kept)):
             source = sources[number % len(sources)]
-            self._add(self._explored(self._points[source]), outcome, copy_of=self._roll.ids[source])
+            self._add(self._explored(self._points[source]), outcome, copy_of=self._trials.ids[source])
         self._points = {trial: self._points[trial] for trial in self._members}
 
     def _add(self, point: Assignment, outcome: Outcome, copy_of: str | None = None) -> None:
@@ -111,24 +111,24 @@ class PopulationSearcher(BaseSearcher):
             for parameter in self._space.parameters
             if parameter.name in point
         }
-        return self._space.complete(changed, self._dice)
+        return self._space.complete(changed, self._rng)
 
     def _changed(self, parameter: Parameter, value: Any) -> Any:
         if not parameter.is_free:
             return value
-        if self._dice.unit() < self._resample_probability:
-            return parameter.sample(self._dice)
+        if self._rng.unit() < self._resample_probability:
+            return parameter.sample(self._rng)
         if parameter.kind == "categorical":
             return value
-        factor = 1 + self._perturb_factor if self._dice.unit() < 0.5 else 1 - self._perturb_factor
+        factor = 1 + self._perturb_factor if self._rng.unit() < 0.5 else 1 - self._perturb_factor
         return parameter.clamped(value * factor)
 
     def _share_done(self) -> float:
         return (self._round + len(self._results) / self._size) / self._rounds
 
     def _add_budget(self, searcher: Mapping[str, Any]) -> None:
-        for trial in sorted(self._roll.open):
-            self._roll.mark(trial, CLOSED)
+        for trial in sorted(self._trials.open):
+            self._trials.mark(trial, CLOSED)
         self._members, self._results = [], {}
         self._rounds += self._round
 

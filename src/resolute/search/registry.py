@@ -7,9 +7,8 @@ from typing import Any
 
 from resolute.domain.errors import InvalidConfig
 from resolute.search.base import BaseSearcher
-from resolute.search.dice import Dice
-from resolute.search.earlier import EarlierResult
-from resolute.search.searcher import Searcher
+from resolute.search.rng import Rng
+from resolute.search.searcher import EarlierResult, Searcher
 from resolute.search.space import Space
 
 _BUILDERS: dict[str, str] = {
@@ -29,12 +28,12 @@ NAMES = tuple(_BUILDERS)
 
 def new_searcher(searcher: dict[str, Any], hyperparameters: dict[str, Any], seed: int) -> Searcher:
     """From the resolved `searcher` and `hyperparameters` sections. Raises InvalidConfig."""
-    return _build(searcher, hyperparameters, Dice(seed))
+    return _build(searcher, hyperparameters, Rng(seed))
 
 
 def restore_searcher(searcher: dict[str, Any], hyperparameters: dict[str, Any], snapshot: dict[str, Any]) -> Searcher:
     """The searcher that wrote `snapshot`; it decides from here on exactly as that one would have."""
-    restored = _build(searcher, hyperparameters, Dice(0))
+    restored = _build(searcher, hyperparameters, Rng(0))
     restored.load(snapshot)
     return restored
 
@@ -53,7 +52,7 @@ def extend_searcher(
     added trials. `earlier` results, of this or any other experiment, inform what is tried first; those whose
     hyperparameters are no point of this space say nothing about it and are left out.
     """
-    extended = _build(searcher, hyperparameters, Dice(seed))
+    extended = _build(searcher, hyperparameters, Rng(seed))
     if snapshot is not None:
         extended.load(snapshot)
         extended.reopen(searcher)
@@ -68,22 +67,22 @@ def fitting_results(hyperparameters: Mapping[str, Any], earlier: Iterable[Earlie
     return [replace(result, hparams=space.nested(point)) for point, result in pairs if point]
 
 
-def _build(searcher: Mapping[str, Any], hyperparameters: Mapping[str, Any], dice: Dice) -> BaseSearcher:
+def _build(searcher: Mapping[str, Any], hyperparameters: Mapping[str, Any], rng: Rng) -> BaseSearcher:
     space = Space(hyperparameters)
     build = _builder(searcher)
     problems = _problems(searcher, space, needs_free=getattr(build, "needs_free_parameter", True))
     if problems:
         raise InvalidConfig(problems)
-    return build(searcher, space, dice)
+    return build(searcher, space, rng)
 
 
-def _builder(searcher: Mapping[str, Any]) -> Callable[[Mapping[str, Any], Space, Dice], BaseSearcher]:
+def _builder(searcher: Mapping[str, Any]) -> Callable[[Mapping[str, Any], Space, Rng], BaseSearcher]:
     name = str(searcher.get("name", ""))
     if name not in _BUILDERS:
         raise InvalidConfig([f"searcher.name is {name!r}; use one of: {', '.join(NAMES)}."])
     is_promotion = searcher.get("stop_once") is False and name in _PROMOTION
     module, _, attribute = (_PROMOTION if is_promotion else _BUILDERS)[name].partition(":")
-    found: Callable[[Mapping[str, Any], Space, Dice], BaseSearcher] = getattr(
+    found: Callable[[Mapping[str, Any], Space, Rng], BaseSearcher] = getattr(
         import_module(f"resolute.search.{module}"), attribute
     )
     return found

@@ -1,15 +1,16 @@
-"""One rung of successive halving: results at one training length, best first.
+"""One rung of successive halving: results at one training length, best first; and which trials are spared there.
 
-It changes through its methods alone, and remembers its snapshot until the next change: most events touch one rung, and
-what is the same object as before needs no comparison.
+A rung changes through its methods alone, and remembers its snapshot until the next change: most events touch one rung,
+and what is the same object as before needs no comparison.
 """
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from typing import Any
 
-from resolute.search.column import Column
+from resolute.domain.errors import InvalidConfig
 from resolute.search.pareto import best_first
+from resolute.search.tracked_list import TrackedList
 
 
 class Rung:
@@ -17,9 +18,9 @@ class Rung:
 
     def __init__(self, units: int) -> None:
         self.units = units
-        self.order: Column[int] = Column()
+        self.order: TrackedList[int] = TrackedList()
         """Trials, best first."""
-        self.losses: Column[float] = Column()
+        self.losses: TrackedList[float] = TrackedList()
         """Of one objective, beside `order`."""
         self.vectors: list[tuple[float, ...]] = []
         """Of several objectives, beside `order`; empty with one."""
@@ -67,7 +68,7 @@ class Rung:
     def _insert_vector(self, trial: int, losses: tuple[float, ...]) -> int:
         trials, vectors = [*self.order, trial], [*self.vectors, losses]
         ranking = best_first(vectors)
-        self.order = Column(trials[at] for at in ranking)
+        self.order = TrackedList(trials[at] for at in ranking)
         self.vectors = [vectors[at] for at in ranking]
         return ranking.index(len(vectors) - 1)
 
@@ -87,9 +88,28 @@ class Rung:
     @classmethod
     def of_snapshot(cls, snapshot: Mapping[str, Any]) -> "Rung":
         rung = cls(snapshot["units"])
-        rung.order = Column(snapshot["order"])
-        rung.losses = Column(snapshot["losses"])
+        rung.order = TrackedList(snapshot["order"])
+        rung.losses = TrackedList(snapshot["losses"])
         rung.vectors = [tuple(vector) for vector in snapshot["vectors"]]
         rung.promoted = set(snapshot["promoted"])
         rung.outstanding = snapshot["outstanding"]
         return rung
+
+
+class Patience:
+    """`patience: 2` spares a trial at the first two rungs; `patience: {epochs: 10}` (any unit) below that length."""
+
+    def __init__(self, patience: Any) -> None:
+        self._rungs = 0
+        self._units = 0.0
+        if isinstance(patience, Mapping):
+            given = {str(key): float(value) for key, value in patience.items() if value is not None}
+            self._rungs = int(given.pop("rungs", 0))
+            self._units = max(given.values(), default=0.0)
+        elif patience is not None:
+            self._rungs = int(patience)
+        if self._rungs < 0 or self._units < 0:
+            raise InvalidConfig([f"searcher.patience is {patience!r}; it cannot be negative."])
+
+    def spares(self, rung: int, units: float) -> bool:
+        return rung < self._rungs or units < self._units

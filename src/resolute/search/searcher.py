@@ -5,6 +5,8 @@ state as JSON-ready values, random generator included, so that `restore_searcher
 exactly the decisions the original would have made. The engine stores the snapshot in the transaction of the event.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from resolute.search.events import Event, Outcome
@@ -19,3 +21,13 @@ class Searcher(Protocol):
 
     def snapshot(self) -> dict[str, Any]:
         """The whole state, made of JSON values only."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierResult:
+    """A finished trial of this or another experiment, as a start for a new search."""
+
+    hparams: Mapping[str, Any]
+    metrics: Mapping[str, float]
+    time: float = 0.0
+    """Training length in the searcher's unit at which the metrics were measured."""

@@ -12,7 +12,6 @@ from typing import Any
 from resolute.domain.errors import InvalidInput
 from resolute.search.base import BaseSearcher
 from resolute.search.brackets import training_length
-from resolute.search.dice import Dice
 from resolute.search.events import (
     CreateTrial,
     Event,
@@ -24,6 +23,7 @@ from resolute.search.events import (
     Validated,
 )
 from resolute.search.registry import new_searcher
+from resolute.search.rng import Rng
 from resolute.search.simulation import SimulatedTrial, Simulation
 
 Curve = Callable[[int, Mapping[str, Any], float], float]
@@ -179,8 +179,8 @@ class _Run:
 
 def _made_up_curve(seed: int) -> Curve:
     def curve(number: int, hparams: Mapping[str, Any], units: float) -> float:
-        dice = Dice(seed * 1_000_003 + number)
-        floor, speed = dice.unit(), 0.02 + dice.unit() * 0.2
+        rng = Rng(seed * 1_000_003 + number)
+        floor, speed = rng.unit(), 0.02 + rng.unit() * 0.2
         return floor + (1.0 - floor) * math.exp(-speed * units**0.5)
 
     return curve

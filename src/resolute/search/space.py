@@ -9,8 +9,8 @@ from itertools import product
 from typing import Any
 
 from resolute.domain.errors import InvalidConfig
-from resolute.search.dice import Dice
 from resolute.search.parameter import Parameter, is_leaf, parse_parameter
+from resolute.search.rng import Rng
 
 Assignment = dict[str, Any]
 """Values by dotted name; parameters whose condition does not hold are absent."""
@@ -31,21 +31,21 @@ class Space:
     def free(self) -> tuple[Parameter, ...]:
         return tuple(parameter for parameter in self.parameters if parameter.is_free)
 
-    def sample(self, dice: Dice) -> Assignment:
+    def sample(self, rng: Rng) -> Assignment:
         drawn: Assignment = {}
         for parameter in self.parameters:
             if parameter.exists_in(drawn):
-                drawn[parameter.name] = parameter.sample(dice)
+                drawn[parameter.name] = parameter.sample(rng)
         return drawn
 
-    def complete(self, partial: Mapping[str, Any], dice: Dice) -> Assignment:
+    def complete(self, partial: Mapping[str, Any], rng: Rng) -> Assignment:
         """`partial` with what is missing drawn and what cannot exist beside it left out."""
         chosen: Assignment = {}
         for parameter in self.parameters:
             if not parameter.exists_in(chosen):
                 continue
             given = parameter.name in partial
-            chosen[parameter.name] = partial[parameter.name] if given else parameter.sample(dice)
+            chosen[parameter.name] = partial[parameter.name] if given else parameter.sample(rng)
         return chosen
 
     def grid(self) -> list[Assignment]:

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from resolute.search.density import Density
-from resolute.search.dice import Dice
-from resolute.search.earlier import EarlierResult
 from resolute.search.enumeration import RandomSearcher
 from resolute.search.events import Outcome
 from resolute.search.pareto import best_first
+from resolute.search.rng import Rng
+from resolute.search.searcher import EarlierResult
 from resolute.search.space import Assignment, Space
 
 DEFAULT_STARTUP = 10
@@ -18,8 +18,8 @@ MOST_REST = 200
 
 
 class TpeSearcher(RandomSearcher):
-    def __init__(self, searcher: Mapping[str, Any], space: Space, dice: Dice) -> None:
-        super().__init__(searcher, space, dice)
+    def __init__(self, searcher: Mapping[str, Any], space: Space, rng: Rng) -> None:
+        super().__init__(searcher, space, rng)
         self._startup = int(searcher.get("startup_trials", DEFAULT_STARTUP))
         self._density = Density(space)
         self._rows: list[list[float]] = []
@@ -45,7 +45,7 @@ class TpeSearcher(RandomSearcher):
         self._losses[trial] = min(list(losses), before) if before and len(losses) == 1 else list(losses)
 
     def _proposed(self) -> Assignment:
-        known = [at for at, losses in enumerate(self._losses) if losses and at not in self._roll.open]
+        known = [at for at, losses in enumerate(self._losses) if losses and at not in self._trials.open]
         rows = [self._rows[at] for at in known] + self._earlier_rows
         losses = [self._losses[at] for at in known] + self._earlier_losses
         if self._queued or len(rows) < self._startup:
@@ -55,7 +55,7 @@ class TpeSearcher(RandomSearcher):
         seen = set(known)
         pending = [row for at, row in enumerate(self._rows) if at not in seen]
         rest = pending + [rows[at] for at in ranking[count:]]
-        return self._density.propose([rows[at] for at in ranking[:count]], rest[:MOST_REST], self._dice)
+        return self._density.propose([rows[at] for at in ranking[:count]], rest[:MOST_REST], self._rng)
 
     def _state(self) -> dict[str, Any]:
         return {

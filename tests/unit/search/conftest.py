@@ -77,7 +77,7 @@ class Player:
     ) -> None:
         self.config, self.space = config, SPACE if space is None else space
         self.searcher = searcher or new_searcher(config, self.space, seed)
-        self.dice = random.Random(seed)
+        self.rng = random.Random(seed)
         self.length, self.trouble, self.restores = length, trouble, restores
         self.trials: dict[str, Trial] = {}
         self.record = Record()
@@ -91,17 +91,17 @@ class Player:
     def step(self) -> None:
         movable = [name for name, trial in self.trials.items() if trial.is_stopping or not trial.is_waiting]
         assert movable, "every open trial waits for a raise that never comes"
-        name = self.dice.choice(movable)
+        name = self.rng.choice(movable)
         trial = self.trials[name]
         if trial.is_stopping:
             self.end(TrialClosed(name))
-        elif self.dice.random() < self.trouble:
+        elif self.rng.random() < self.trouble:
             self.make_trouble(name)
         else:
             self.train(name, trial)
 
     def train(self, name: str, trial: Trial) -> None:
-        trial.units = min(trial.units + self.dice.randint(3, 20), trial.target or self.length)
+        trial.units = min(trial.units + self.rng.randint(3, 20), trial.target or self.length)
         self.record.units[name] = trial.units
         self.send(Validated(name, float(trial.units), self.measure()))
         if name in self.trials and not trial.is_stopping and trial.units >= self.length:
@@ -110,14 +110,14 @@ class Player:
     def measure(self) -> dict[str, float]:
         metric = self.config["metric"]
         names = metric if isinstance(metric, list) else [metric]
-        return {name: self.dice.choice([self.dice.random(), 0.5, float("nan")]) for name in names}
+        return {name: self.rng.choice([self.rng.random(), 0.5, float("nan")]) for name in names}
 
     def make_trouble(self, name: str) -> None:
-        kind = self.dice.randrange(7)
+        kind = self.rng.randrange(7)
         if kind == 0:
             self.send(Validated("nobody", 3.0, self.measure()))
         elif kind == 1:
-            self.send(TrialProgressed(name, self.dice.random()))
+            self.send(TrialProgressed(name, self.rng.random()))
         elif kind == 2:
             self.end(TrialClosed(name))
             self.send(TrialClosed(name))

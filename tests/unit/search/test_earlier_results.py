@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resolute.search import extend_searcher
-from resolute.search.dice import Dice
-from resolute.search.earlier import EarlierResult
 from resolute.search.events import CreateTrial, SearchStarted
 from resolute.search.registry import fitting_results
+from resolute.search.rng import Rng
+from resolute.search.searcher import EarlierResult
 from resolute.search.space import Space
 
 SPACE: dict[str, Any] = {
@@ -86,7 +86,7 @@ def test_a_result_that_shares_no_free_parameter_is_useless() -> None:
 @given(seed=st.integers(0, 2**32))
 def test_everything_that_a_space_draws_is_a_point_of_it(seed: int) -> None:
     space = Space(SPACE)
-    drawn = space.sample(Dice(seed))
+    drawn = space.sample(Rng(seed))
 
     found = space.point_of(space.nested(drawn))
 

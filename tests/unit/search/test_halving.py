@@ -262,7 +262,7 @@ def test_nobody_is_kept_outside_the_top_fraction(
                 newest = len(game.record.steps) - 1
                 event, outcome = game.record.steps[newest]
                 is_stopped = any(isinstance(action, StopTrial) for action in outcome.actions)
-                place = rungs[at].order.index(game.searcher._roll.index[event.request_id])
+                place = rungs[at].order.index(game.searcher._trials.index[event.request_id])
                 allowed = max(int(len(rungs[at].order) / divisor), 1)
                 assert is_stopped or place < allowed
 
@@ -291,7 +291,7 @@ def test_nobody_is_promoted_outside_the_top_fraction(
         for action in outcome.actions:
             if not isinstance(action, TrainTo):
                 continue
-            trial = game.searcher._roll.index[action.request_id]
+            trial = game.searcher._trials.index[action.request_id]
             below = rungs[game.searcher._rung_of[trial] - 1]
             assert below.order.index(trial) < int(len(below.order) / divisor)
 

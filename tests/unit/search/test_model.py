@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resolute.domain.errors import InvalidConfig
-from resolute.search.curves import ENOUGH, Curves
 from resolute.search.density import Density
-from resolute.search.dice import Dice
+from resolute.search.improvements import ENOUGH, Improvements
 from resolute.search.objective import WORST, Objective
-from resolute.search.patience import Patience
-from resolute.search.rung import Rung
+from resolute.search.rng import Rng
+from resolute.search.rung import Patience, Rung
 from resolute.search.space import Space
 
 NUMBERS = {
@@ -46,10 +45,10 @@ def test_values_outside_the_space_are_encoded_at_its_edge() -> None:
 @given(st.integers(0, 2**64 - 1), st.integers(1, 30), st.integers(0, 60))
 def test_every_proposal_is_a_legal_point(seed: int, good: int, rest: int) -> None:
     space = Space(NUMBERS | CHOICE)
-    density, dice = Density(space), Dice(seed)
-    rows = [density.encode(space.sample(dice)) for _ in range(good + rest)]
+    density, rng = Density(space), Rng(seed)
+    rows = [density.encode(space.sample(rng)) for _ in range(good + rest)]
 
-    point = density.propose(rows[:good], rows[good:], dice)
+    point = density.propose(rows[:good], rows[good:], rng)
 
     assert 0.0 <= point["x"] <= 1.0
     assert 1e-4 <= point["rate"] <= 1.0
@@ -59,11 +58,11 @@ def test_every_proposal_is_a_legal_point(seed: int, good: int, rest: int) -> Non
 
 def test_proposals_lie_near_the_good_points_and_away_from_the_rest() -> None:
     space = Space({"x": NUMBERS["x"], "net": {"type": "categorical", "vals": ["a", "b"]}})
-    density, dice = Density(space), Dice(3)
+    density, rng = Density(space), Rng(3)
     good = [density.encode({"x": 0.8 + at / 100, "net": "b"}) for at in range(8)]
     rest = [density.encode({"x": at / 60, "net": "a"}) for at in range(40)]
 
-    points = [density.propose(good, rest, dice) for _ in range(50)]
+    points = [density.propose(good, rest, rng) for _ in range(50)]
 
     assert sum(point["net"] == "b" for point in points) >= 45
     assert sum(point["x"] > 0.6 for point in points) >= 45
@@ -72,24 +71,24 @@ def test_proposals_lie_near_the_good_points_and_away_from_the_rest() -> None:
 def test_the_same_dice_give_the_same_proposal() -> None:
     space = Space(NUMBERS)
     density = Density(space)
-    rows = [density.encode(space.sample(Dice(at))) for at in range(12)]
+    rows = [density.encode(space.sample(Rng(at))) for at in range(12)]
 
-    assert density.propose(rows[:3], rows[3:], Dice(5)) == density.propose(rows[:3], rows[3:], Dice(5))
+    assert density.propose(rows[:3], rows[3:], Rng(5)) == density.propose(rows[:3], rows[3:], Rng(5))
 
 
 def test_a_condition_holds_in_proposals_too(space: dict[str, Any]) -> None:
     parsed = Space(space)
-    density, dice = Density(parsed), Dice(1)
-    rows = [density.encode(parsed.sample(dice)) for _ in range(30)]
+    density, rng = Density(parsed), Rng(1)
+    rows = [density.encode(parsed.sample(rng)) for _ in range(30)]
 
-    points = [density.propose(rows[:6], rows[6:], dice) for _ in range(40)]
+    points = [density.propose(rows[:6], rows[6:], rng) for _ in range(40)]
 
     assert {point["optimizer"] for point in points} == {"sgd", "adam"}
     assert all(("momentum" in point) == (point["optimizer"] == "sgd") for point in points)
 
 
 def test_curves_tell_the_largest_gain_once_enough_have_come_that_far() -> None:
-    curves = Curves()
+    curves = Improvements()
     for trial in range(ENOUGH):
         assert curves.largest_gain(4, 16) is None
         for time in (1, 4, 16):
@@ -100,13 +99,13 @@ def test_curves_tell_the_largest_gain_once_enough_have_come_that_far() -> None:
 
 
 def test_a_curve_keeps_few_values_of_a_long_training() -> None:
-    curves = Curves()
+    curves = Improvements()
 
     for time in range(1, 10_001):
         curves.add(0, time, 1.0 / time)
 
     assert len(curves.snapshot()["times"][0]) < 30
-    assert Curves.of_snapshot(curves.snapshot()).snapshot() == curves.snapshot()
+    assert Improvements.of_snapshot(curves.snapshot()).snapshot() == curves.snapshot()
 
 
 @pytest.mark.parametrize(("newest_first", "place"), [(True, 1), (False, 3)])

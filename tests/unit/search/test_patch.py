@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resolute.search.column import Column
 from resolute.search.patch import changes, patched
+from resolute.search.tracked_list import TrackedList
 
 NUMBERS = st.integers(-5, 5) | st.floats(-2, 2)
 LEAVES = st.none() | st.booleans() | NUMBERS | st.text("abc", max_size=6)
@@ -69,7 +69,7 @@ def test_a_change_deep_inside_leaves_its_neighbours_out_of_the_patch() -> None:
 
 
 def test_a_column_of_objects_tells_what_changed_inside_the_one_that_was_replaced() -> None:
-    column: Column[dict[str, Any]] = Column([{"losses": [3.0]}, {"losses": [2.0]}])
+    column: TrackedList[dict[str, Any]] = TrackedList([{"losses": [3.0]}, {"losses": [2.0]}])
     before = column.written()
 
     column[1] = {"losses": [2.0, 1.0]}

@@ -11,9 +11,9 @@ import pytest
 
 from resolute.domain.errors import InvalidConfig, InvalidInput
 from resolute.search import extend_searcher, new_searcher, restore_searcher
-from resolute.search.earlier import EarlierResult
 from resolute.search.events import CreateTrial, Outcome, SearchStarted, Shutdown, TrialClosed, Validated
 from resolute.search.registry import NAMES
+from resolute.search.searcher import EarlierResult
 
 SPACE = {"rate": {"type": "double", "minval": 0, "maxval": 1}, "net": {"type": "categorical", "vals": ["a", "b"]}}
 

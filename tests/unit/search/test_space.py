@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resolute.domain.errors import InvalidConfig
-from resolute.search.dice import Dice
 from resolute.search.grid import Grid
 from resolute.search.parameter import Parameter
+from resolute.search.rng import Rng
 from resolute.search.space import Space
 
 
 def test_bare_values_and_explicit_constants_are_passed_on() -> None:
     space = Space({"a": 3, "b": {"type": "const", "val": [1, 2]}, "c": {"d": "x"}, "e": {}})
 
-    drawn = space.nested(space.sample(Dice(1)))
+    drawn = space.nested(space.sample(Rng(1)))
 
     assert drawn == {"a": 3, "b": [1, 2], "c": {"d": "x"}, "e": {}}
 
@@ -24,9 +24,9 @@ def test_bare_values_and_explicit_constants_are_passed_on() -> None:
 @given(st.integers(-50, 50), st.integers(1, 20), st.integers(0, 2**64 - 1))
 def test_both_ends_of_an_integer_range_can_be_drawn(low: int, width: int, seed: int) -> None:
     space = Space({"n": {"type": "int", "minval": low, "maxval": low + width}})
-    dice = Dice(seed)
+    rng = Rng(seed)
 
-    drawn = {space.sample(dice)["n"] for _ in range(60 * width)}
+    drawn = {space.sample(rng)["n"] for _ in range(60 * width)}
 
     assert drawn <= set(range(low, low + width + 1))
     assert {low, low + width} <= drawn
@@ -35,9 +35,9 @@ def test_both_ends_of_an_integer_range_can_be_drawn(low: int, width: int, seed: 
 @given(st.integers(0, 2**64 - 1))
 def test_a_log_range_is_drawn_evenly_over_exponents(seed: int) -> None:
     space = Space({"rate": {"type": "log", "minval": -4, "maxval": 0, "base": 10}})
-    dice = Dice(seed)
+    rng = Rng(seed)
 
-    drawn = [space.sample(dice)["rate"] for _ in range(400)]
+    drawn = [space.sample(rng)["rate"] for _ in range(400)]
 
     assert all(1e-4 <= rate <= 1.0 for rate in drawn)
     assert 0.35 < sum(rate < 1e-2 for rate in drawn) / 400 < 0.65
@@ -117,10 +117,10 @@ def test_conditions_may_stand_on_conditions() -> None:
             "z": {"kind": {"type": "categorical", "vals": ["big", "small"]}},
         }
     )
-    dice = Dice(4)
+    rng = Rng(4)
 
     for _ in range(50):
-        drawn = space.sample(dice)
+        drawn = space.sample(rng)
 
         assert ("a" in drawn) == (drawn["z.kind"] == "big")
         assert ("b" in drawn) == (drawn.get("a") is True)
@@ -129,7 +129,7 @@ def test_conditions_may_stand_on_conditions() -> None:
 def test_true_is_not_one_in_a_condition() -> None:
     space = Space({"n": {"type": "const", "val": 1}, "m": {"type": "const", "val": 2, "when": {"n": [True]}}})
 
-    assert space.sample(Dice(0)) == {"n": 1}
+    assert space.sample(Rng(0)) == {"n": 1}
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_perturbed_value_stays_in_its_range(kind: str, value: float, expected:
 
 def test_a_trials_values_can_be_read_back_flat(space: dict[str, Any]) -> None:
     parsed = Space(space)
-    drawn = parsed.sample(Dice(8))
+    drawn = parsed.sample(Rng(8))
 
     assert parsed.flat({**parsed.nested(drawn), "unknown": 1}) == drawn
 
@@ -199,7 +199,7 @@ def test_a_trials_values_can_be_read_back_flat(space: dict[str, Any]) -> None:
 def test_completing_keeps_what_is_given_and_drops_what_cannot_be(space: dict[str, Any]) -> None:
     parsed = Space(space)
 
-    completed = parsed.complete({"optimizer": "adam", "momentum": 0.9, "layer.size": 5}, Dice(2))
+    completed = parsed.complete({"optimizer": "adam", "momentum": 0.9, "layer.size": 5}, Rng(2))
 
     assert completed["layer.size"] == 5
     assert "momentum" not in completed

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from resolute.search import new_searcher, restore_searcher
 from resolute.search.density import Density
-from resolute.search.dice import Dice
 from resolute.search.events import CreateTrial, SearchStarted, StopTrial, TrialClosed, Validated
 from resolute.search.objective import WORST
-from resolute.search.outlook import look_ahead
+from resolute.search.rng import Rng
+from resolute.search.rung_forecast import forecast_from_rungs
 from resolute.search.space import Space
 from resolute.search.surrogate import Surrogate, improvement
 
@@ -28,10 +28,10 @@ LOSSES = st.lists(st.floats(-1e6, 1e6) | st.just(WORST), min_size=1, max_size=12
 
 class TestOutlook:
     def test_with_one_length_the_order_is_that_of_the_losses(self) -> None:
-        outlook = look_ahead({4: ([0, 1, 2, 3], [0.1, 0.2, 0.5, 0.9])})
+        forecast = forecast_from_rungs({4: ([0, 1, 2, 3], [0.1, 0.2, 0.5, 0.9])})
 
-        assert outlook.trials == [0, 1, 2, 3]
-        assert list(outlook.means) == sorted(outlook.means)
+        assert forecast.trials == [0, 1, 2, 3]
+        assert list(forecast.means) == sorted(forecast.means)
 
     def test_a_short_training_is_judged_by_what_became_of_others_like_it(self) -> None:
         """Losses at 4 are ten times those at 64, so 5.0 after 4 promises 0.5."""
@@ -41,24 +41,24 @@ class TestOutlook:
             64: ([0, 1, 2, 3, 5, 6, 7], [short[at] / 10 for at in (0, 1, 2, 3, 5, 6, 7)]),
         }
 
-        outlook = look_ahead(levels)
+        forecast = forecast_from_rungs(levels)
 
-        expected = dict(zip(outlook.trials, outlook.means, strict=True))
+        expected = dict(zip(forecast.trials, forecast.means, strict=True))
         assert expected[3] < expected[4] < expected[5]
 
     def test_the_longer_a_trial_was_trained_the_less_the_doubt(self) -> None:
-        dice = Dice(1)
-        short = [dice.unit() for _ in range(12)]
-        long = [loss + 0.3 * dice.unit() for loss in short[:6]]
+        rng = Rng(1)
+        short = [rng.unit() for _ in range(12)]
+        long = [loss + 0.3 * rng.unit() for loss in short[:6]]
 
-        outlook = look_ahead({4: (list(range(12)), short), 64: (list(range(6)), long)})
+        forecast = forecast_from_rungs({4: (list(range(12)), short), 64: (list(range(6)), long)})
 
-        assert outlook.doubts[-1] < outlook.doubts[0]
+        assert forecast.doubts[-1] < forecast.doubts[0]
 
     def test_a_trial_that_diverged_does_not_flatten_the_others(self) -> None:
-        outlook = look_ahead({4: ([0, 1, 2, 3, 4], [0.1, 0.2, 0.3, 0.4, WORST])})
+        forecast = forecast_from_rungs({4: ([0, 1, 2, 3, 4], [0.1, 0.2, 0.3, 0.4, WORST])})
 
-        means = list(outlook.means)
+        means = list(forecast.means)
         assert means == sorted(means)
         assert means[1] - means[0] > 0.1
 
@@ -66,11 +66,13 @@ class TestOutlook:
     def test_any_losses_give_finite_numbers(self, low: list[float], high: list[float]) -> None:
         high = high[: len(low)]
 
-        outlook = look_ahead({1: (list(range(len(low))), low), 4: (list(range(len(high))), high), 16: ([], [])})
+        forecast = forecast_from_rungs(
+            {1: (list(range(len(low))), low), 4: (list(range(len(high))), high), 16: ([], [])}
+        )
 
-        assert np.isfinite(outlook.means).all()
-        assert (outlook.doubts > 0).all()
-        assert np.isfinite(outlook.doubts).all()
+        assert np.isfinite(forecast.means).all()
+        assert (forecast.doubts > 0).all()
+        assert np.isfinite(forecast.doubts).all()
 
 
 class TestSurrogate:
@@ -141,12 +143,12 @@ class TestSurrogate:
 def test_candidates_are_legal_rows_as_a_point_would_be_encoded(seed: int) -> None:
     space = Space(SPACE)
     density, random = Density(space), np.random.default_rng(seed)
-    liked = np.array([density.encode(space.sample(Dice(seed + at))) for at in range(4)])
+    liked = np.array([density.encode(space.sample(Rng(seed + at))) for at in range(4)])
 
     rows = density.draws(liked, 30, random)
 
     for row in rows:
-        assert density.encode(density.decode(row, Dice(0))) == pytest.approx(row.tolist(), abs=2e-6)
+        assert density.encode(density.decode(row, Rng(0))) == pytest.approx(row.tolist(), abs=2e-6)
 
 
 def section(**more: Any) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from typing import Any
 from resolute.domain.errors import InvalidConfig, NotFound
 from resolute.engine.experiments.pareto import validated
 from resolute.engine.ports.database import Transaction
-from resolute.search.earlier import EarlierResult
 from resolute.search.objective import Objective
 from resolute.search.registry import fitting_results
+from resolute.search.searcher import EarlierResult
 
 _PLACE = "searcher.source_experiment_ids"
 

@@ -1,12 +1,12 @@
-"""The roll of a search's trials: their ids and how each stands, in columns that are quick to copy and to compare.
+"""The table of a search's trials: their ids and how each stands, in columns that are quick to copy and to compare.
 
-Inside a searcher a trial is its number on the roll; request ids appear only in events and actions.
+Inside a searcher a trial is its number in the table; request ids appear only in events and actions.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from resolute.search.column import Column
+from resolute.search.tracked_list import TrackedList
 
 RUNNING = "r"
 """Or waiting for slots, or for a higher target."""
@@ -19,9 +19,9 @@ _OPEN = frozenset({RUNNING, STOPPING})
 _ALL = RUNNING + STOPPING + CLOSED + FAILED + INVALID + CANCELED
 
 
-class Roll:
+class TrialTable:
     def __init__(self) -> None:
-        self.ids: Column[str] = Column()
+        self.ids: TrackedList[str] = TrackedList()
         self.index: dict[str, int] = {}
         self.status = ""
         """A letter for each trial. A string: it is its own snapshot, and replacing a letter is quicker than joining."""
@@ -68,13 +68,13 @@ class Roll:
         }
 
     @classmethod
-    def of_snapshot(cls, snapshot: Mapping[str, Any]) -> "Roll":
+    def of_snapshot(cls, snapshot: Mapping[str, Any]) -> "TrialTable":
         # In bulk: one by one takes ten times as long.
-        roll = cls()
-        roll.ids = Column(snapshot["ids"])
-        roll.index = {request_id: trial for trial, request_id in enumerate(roll.ids)}
-        roll.status = snapshot["status"]
-        roll.open = {trial for trial, status in enumerate(roll.status) if status in _OPEN}
-        roll._counts = {status: snapshot["status"].count(status) for status in _ALL}
-        roll.partial = {int(trial): share for trial, share in snapshot["partial"].items()}
-        return roll
+        table = cls()
+        table.ids = TrackedList(snapshot["ids"])
+        table.index = {request_id: trial for trial, request_id in enumerate(table.ids)}
+        table.status = snapshot["status"]
+        table.open = {trial for trial, status in enumerate(table.status) if status in _OPEN}
+        table._counts = {status: snapshot["status"].count(status) for status in _ALL}
+        table.partial = {int(trial): share for trial, share in snapshot["partial"].items()}
+        return table

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from resolute.search.shapes import COUNT, shapes_at
+from resolute.search.curve_shapes import COUNT, shapes_at
 
 Matrix = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ ENOUGH = 5
 """Curves that must cover a stretch before it says anything."""
 
 
-class Curves:
+class Improvements:
     def __init__(self) -> None:
         self._times: dict[int, list[float]] = {}
         self._losses: dict[int, list[float]] = {}
@@ -45,7 +45,7 @@ class Curves:
         }
 
     @classmethod
-    def of_snapshot(cls, snapshot: Mapping[str, Any]) -> "Curves":
+    def of_snapshot(cls, snapshot: Mapping[str, Any]) -> "Improvements":
         curves = cls()
         for trial, times, losses in zip(snapshot["trials"], snapshot["times"], snapshot["losses"], strict=True):
             curves._times[trial] = list(times)

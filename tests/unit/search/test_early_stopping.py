@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resolute.search import extend_searcher, new_searcher, restore_searcher
+from resolute.search.curve_forecast import Cohort, CurveSums, Field, sum_up
+from resolute.search.curve_shapes import COUNT, shapes_at
 from resolute.search.density import Density
-from resolute.search.earlier import EarlierResult
+from resolute.search.early_stopping import EarlyStopping
 from resolute.search.events import (
     CreateTrial,
     ExitReason,
@@ -22,12 +24,10 @@ from resolute.search.events import (
     TrialExitedEarly,
     Validated,
 )
-from resolute.search.forecast import Cohort, CurveSums, Field, sum_up
-from resolute.search.logbook import DENSE, MOST_REPORTS, Logbook
+from resolute.search.learning_curves import DENSE, MOST_REPORTS, LearningCurves
 from resolute.search.objective import WORST
 from resolute.search.patch import changes, patched
-from resolute.search.prospects import Prospects
-from resolute.search.shapes import COUNT, shapes_at
+from resolute.search.searcher import EarlierResult
 from resolute.search.space import Space
 from resolute.search.surrogate import Surrogate
 
@@ -55,68 +55,68 @@ class TestShapes:
 
 class TestLogbook:
     def test_a_long_training_keeps_few_averages(self) -> None:
-        logbook = Logbook()
+        curves = LearningCurves()
 
         for step in range(1, 1001):
-            logbook.add(0, step / 1000, 1000.0 / step)
+            curves.add(0, step / 1000, 1000.0 / step)
 
-        assert len(logbook.losses[0]) <= MOST_REPORTS + 1
-        assert sum(logbook.counts[0]) == 1000
-        assert logbook.best[0] == 1.0
+        assert len(curves.losses[0]) <= MOST_REPORTS + 1
+        assert sum(curves.counts[0]) == 1000
+        assert curves.best[0] == 1.0
 
     def test_a_loss_that_is_not_finite_makes_a_trial_lost(self) -> None:
-        logbook = Logbook()
+        curves = LearningCurves()
 
-        logbook.add(3, 0.1, WORST)
+        curves.add(3, 0.1, WORST)
 
-        assert logbook.lost == {3}
-        assert 3 not in logbook.losses
+        assert curves.lost == {3}
+        assert 3 not in curves.losses
 
     @pytest.mark.parametrize(("reports", "is_dense"), [(DENSE, True), (DENSE // 2, False), (0, False)])
     def test_curves_are_dense_when_a_full_training_has_enough_reports(self, reports: int, is_dense: bool) -> None:
-        logbook = Logbook()
+        curves = LearningCurves()
 
         for step in range(1, reports + 1):
-            logbook.add(0, step / reports, 1.0)
+            curves.add(0, step / reports, 1.0)
 
-        assert logbook.is_dense() is is_dense
+        assert curves.is_dense() is is_dense
 
     def test_reports_at_rungs_are_not_dense_however_many_trials_stop_at_the_first(self) -> None:
-        logbook = Logbook()
+        curves = LearningCurves()
 
         for trial in range(64):
             for rung, one_in in ((1, 1), (4, 1), (16, 4), (64, 16)):
                 if trial % one_in == 0:
-                    logbook.add(trial, rung / 64, 1.0)
+                    curves.add(trial, rung / 64, 1.0)
 
-        assert not logbook.is_dense()
-        kept = logbook.snapshot()
+        assert not curves.is_dense()
+        kept = curves.snapshot()
         del kept["unseen"]
-        assert not Logbook.of_snapshot(kept).is_dense()
+        assert not LearningCurves.of_snapshot(kept).is_dense()
 
     def test_a_lost_report_among_many_does_not_make_curves_sparse(self) -> None:
-        logbook = Logbook()
+        curves = LearningCurves()
 
         for trial in range(3):
             for step in range(1, DENSE + 1):
                 if (trial, step) != (1, 9):
-                    logbook.add(trial, step / DENSE, 1.0)
+                    curves.add(trial, step / DENSE, 1.0)
 
-        assert logbook.is_dense()
+        assert curves.is_dense()
 
     @given(st.lists(st.tuples(st.integers(0, 3), st.floats(0.001, 1), st.floats(-9, 9)), max_size=40))
     def test_it_comes_back_from_its_snapshot_and_shares_nothing_that_changes(
         self, reports: list[tuple[int, float, float]]
     ) -> None:
-        logbook = Logbook()
+        curves = LearningCurves()
         for trial, share, loss in reports:
-            logbook.add(trial, share, loss)
-        snapshot = logbook.snapshot()
+            curves.add(trial, share, loss)
+        snapshot = curves.snapshot()
         text = json.dumps(snapshot)
 
-        copy = Logbook.of_snapshot(json.loads(text))
+        copy = LearningCurves.of_snapshot(json.loads(text))
         for trial in range(4):
-            logbook.add(trial, 1.0, 0.0)
+            curves.add(trial, 1.0, 0.0)
 
         assert json.dumps(snapshot) == text
         assert json.dumps(copy.snapshot()) == text
@@ -132,24 +132,24 @@ class TestLogbook:
             "trained": 0.6,
         }
 
-        logbook = Logbook.of_snapshot(kept)
-        logbook.add(2, 0.2, 2.5)
+        curves = LearningCurves.of_snapshot(kept)
+        curves.add(2, 0.2, 2.5)
 
-        assert logbook.losses == {0: [2.0, 1.0], 2: [3.0, 2.5]}
-        assert logbook.best == {0: 0.9, 2: 2.5}
-        assert logbook.lost == {1}
+        assert curves.losses == {0: [2.0, 1.0], 2: [3.0, 2.5]}
+        assert curves.best == {0: 0.9, 2: 2.5}
+        assert curves.lost == {1}
 
     def test_one_more_report_is_a_few_numbers_in_the_patch_however_long_the_curve(self) -> None:
-        logbook = Logbook()
+        curves = LearningCurves()
         for trial in range(3):
             for step in range(1, 60):
-                logbook.add(trial, step / 64, 1.0 / step)
-        before = logbook.snapshot()
+                curves.add(trial, step / 64, 1.0 / step)
+        before = curves.snapshot()
 
-        logbook.add(1, 60 / 64, 0.5)
-        patch = changes(before, logbook.snapshot())
+        curves.add(1, 60 / 64, 0.5)
+        patch = changes(before, curves.snapshot())
 
-        assert patched(json.loads(json.dumps(before)), patch) == logbook.snapshot()
+        assert patched(json.loads(json.dumps(before)), patch) == curves.snapshot()
         assert len(json.dumps(patch)) < 250
 
 
@@ -266,26 +266,26 @@ class TestForecast:
 
 
 def test_one_lucky_report_does_not_make_a_stopped_trial_the_one_to_beat() -> None:
-    logbook, rows = Logbook(), [[at / 10] for at in range(10)]
+    curves, rows = LearningCurves(), [[at / 10] for at in range(10)]
     for trial in range(10):
         for step in range(1, 33):
             lucky = -2.0 if (trial, step) == (4, 20) else 0.0
-            logbook.add(trial, step / 64, 0.5 + row_loss(rows[trial]) + math.exp(-step / 8) + lucky)
-    prospects = Prospects(Surrogate(1, 0))
+            curves.add(trial, step / 64, 0.5 + row_loss(rows[trial]) + math.exp(-step / 8) + lucky)
+    prospects = EarlyStopping(Surrogate(1, 0))
 
-    prospects.form(logbook, rows, running={9}, lost=set(), earlier=[], random=np.random.default_rng(1))
+    prospects.form(curves, rows, running={9}, lost=set(), earlier=[], random=np.random.default_rng(1))
 
-    assert logbook.best[4] < -1.0
+    assert curves.best[4] < -1.0
     assert all(loss > 0.0 for _, loss, _ in prospects.snapshot()["rivals"])
 
 
 def test_choices_are_new_and_differ_from_one_another() -> None:
-    logbook, rows = Logbook(), [[at / 10] for at in range(10)]
+    curves, rows = LearningCurves(), [[at / 10] for at in range(10)]
     for trial in range(10):
         for step in range(1, 33):
-            logbook.add(trial, step / 64, 0.5 + row_loss(rows[trial]) + math.exp(-step / 8))
-    prospects, random = Prospects(Surrogate(1, 0)), np.random.default_rng(1)
-    beliefs = prospects.form(logbook, rows, running={9}, lost=set(), earlier=[], random=random)
+            curves.add(trial, step / 64, 0.5 + row_loss(rows[trial]) + math.exp(-step / 8))
+    prospects, random = EarlyStopping(Surrogate(1, 0)), np.random.default_rng(1)
+    beliefs = prospects.form(curves, rows, running={9}, lost=set(), earlier=[], random=random)
     density = Density(Space({"n": {"type": "int", "minval": 1, "maxval": 4}}))
 
     both = prospects.choose(beliefs, density, {(0.125,), (0.625,)}, random)

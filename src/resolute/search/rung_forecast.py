@@ -33,7 +33,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class RungForecast:
     trials: list[int]
     """Once for each length that a trial has reached, lowest length first."""
     means: Vector
@@ -42,7 +42,7 @@ class Outlook:
     """Variances of `means` as observations of the truth."""
 
 
-def look_ahead(levels: Mapping[int, tuple[Sequence[int], Sequence[float]]]) -> Outlook:
+def forecast_from_rungs(levels: Mapping[int, tuple[Sequence[int], Sequence[float]]]) -> RungForecast:
     """From (trials, losses) at each length. A trial counts at each length it has reached."""
     results = {units: dict(zip(trials, _capped(losses), strict=True)) for units, (trials, losses) in levels.items()}
     lines = _lines([results[units] for units in sorted(results)])
@@ -55,16 +55,16 @@ def look_ahead(levels: Mapping[int, tuple[Sequence[int], Sequence[float]]]) -> O
     return _standardised([trial for trial, _, _ in seen], expected, np.array([variance for *_, variance in seen]))
 
 
-def _standardised(trials: list[int], expected: Vector, variance: Vector) -> Outlook:
+def _standardised(trials: list[int], expected: Vector, variance: Vector) -> RungForecast:
     """A line through noisy losses is too flat; dividing by the share it explains gives noisy, unbiased observations."""
     if len(trials) == 0:
-        return Outlook(trials, expected, variance)
+        return RungForecast(trials, expected, variance)
     centre = float(expected.mean())
     total = max(float(expected.var() + variance.mean()), 1e-300)
     trust = np.clip(1.0 - variance / total, _LEAST_TRUST, 1.0)
     means: Vector = (expected - centre) / trust / total**0.5
     doubts: Vector = variance / trust / total
-    return Outlook(trials, means, doubts)
+    return RungForecast(trials, means, doubts)
 
 
 def _lines(results: Sequence[Mapping[int, float]]) -> list[Line]:

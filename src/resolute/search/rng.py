@@ -10,7 +10,7 @@ _MASK = (1 << 64) - 1
 _STEP = 0x9E3779B97F4A7C15
 
 
-class Dice:
+class Rng:
     __slots__ = ("_state",)
 
     def __init__(self, seed: int) -> None:
@@ -22,7 +22,7 @@ class Dice:
         return f"{self._state:016x}"
 
     @classmethod
-    def of_state(cls, state: str) -> "Dice":
+    def of_state(cls, state: str) -> "Rng":
         return cls(int(state, 16))
 
     def bits(self) -> int:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resolute.search.column import Column, Splice
 from resolute.search.patch import changes, patched
+from resolute.search.tracked_list import Splice, TrackedList
 
 NUMBERS = st.integers(0, 9)
 PLACES = st.integers(-3, 12)
-Change = Callable[[Column[int]], Any]
+Change = Callable[[TrackedList[int]], Any]
 
 
 def _at(name: str, *values: Any) -> Change:
@@ -50,7 +50,7 @@ CHANGES = st.one_of(
 def test_the_patches_of_a_column_add_up_to_it_whatever_happens_to_it(
     start: list[int], steps: list[list[Change]]
 ) -> None:
-    column = Column(start)
+    column = TrackedList(start)
     written = column.written()
     stored: Any = json.loads(json.dumps(written))
 
@@ -74,7 +74,7 @@ def test_the_patches_of_a_column_add_up_to_it_whatever_happens_to_it(
     ids=["append", "insert", "replace"],
 )
 def test_one_change_is_known_without_a_comparison(change: Change, splice: Splice) -> None:
-    column = Column([1, 2, 3])
+    column = TrackedList([1, 2, 3])
     before = column.written()
 
     change(column)
@@ -83,7 +83,7 @@ def test_one_change_is_known_without_a_comparison(change: Change, splice: Splice
 
 
 def test_a_row_of_additions_is_one_change() -> None:
-    column = Column([1])
+    column = TrackedList([1])
     before = column.written()
 
     for item in (2, 3, 4):
@@ -93,7 +93,7 @@ def test_a_row_of_additions_is_one_change() -> None:
 
 
 def test_replacing_the_same_item_again_is_still_one_change() -> None:
-    column = Column([1, 2])
+    column = TrackedList([1, 2])
     before = column.written()
 
     column[1] = 5
@@ -105,7 +105,7 @@ def test_replacing_the_same_item_again_is_still_one_change() -> None:
 
 @pytest.mark.parametrize("change", [_at("sort"), _at("pop"), _at("remove", 3), _at("reverse"), _set(-1, 4)])
 def test_other_changes_are_found_by_comparison(change: Change) -> None:
-    column = Column([3, 1, 2])
+    column = TrackedList([3, 1, 2])
     before = column.written()
 
     change(column)
@@ -115,7 +115,7 @@ def test_other_changes_are_found_by_comparison(change: Change) -> None:
 
 
 def test_what_is_written_stays_as_it_was() -> None:
-    column = Column([1, 2])
+    column = TrackedList([1, 2])
     before = column.written()
 
     column.append(3)
@@ -126,7 +126,7 @@ def test_what_is_written_stays_as_it_was() -> None:
 
 
 def test_a_change_is_told_only_to_the_list_that_it_was_made_on() -> None:
-    column = Column([1])
+    column = TrackedList([1])
     first = column.written()
     column.append(2)
     column.written()
@@ -140,7 +140,7 @@ def test_a_change_is_told_only_to_the_list_that_it_was_made_on() -> None:
 
 
 def test_old_copies_are_not_kept() -> None:
-    column = Column([1])
+    column = TrackedList([1])
     oldest = weakref.ref(column.written())
 
     column.append(2)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from resolute.search.column import Column
 from resolute.search.objective import WORST
+from resolute.search.tracked_list import TrackedList
 
 MOST_REPORTS = 64
 DENSE = 6
@@ -17,7 +17,7 @@ _MOST_UNSEEN = 0.1
 """Of all training, so much may lie in wide gaps: a report that is lost now and then."""
 
 
-class Logbook:
+class LearningCurves:
     def __init__(self) -> None:
         self.shares: dict[int, list[float]] = {}
         """Of the full length, one for each average."""
@@ -32,7 +32,7 @@ class Logbook:
         self._unseen = 0.0
         """The part of them that lies in gaps too wide for a curve to have a shape there."""
         self._place: dict[int, int] = {}
-        self._written: Column[dict[str, Any]] = Column()
+        self._written: TrackedList[dict[str, Any]] = TrackedList()
         """The same curves as a snapshot has them, by place."""
 
     def add(self, trial: int, share: float, loss: float) -> None:
@@ -74,18 +74,18 @@ class Logbook:
         }
 
     @classmethod
-    def of_snapshot(cls, snapshot: Mapping[str, Any]) -> "Logbook":
-        logbook = cls()
+    def of_snapshot(cls, snapshot: Mapping[str, Any]) -> "LearningCurves":
+        curves = cls()
         for curve in snapshot["curves"] if "curves" in snapshot else _of_columns(snapshot):
             trial = curve["trial"]
-            logbook.best[trial] = curve["best"]
-            logbook._set(trial, list(curve["shares"]), list(curve["losses"]), list(curve["counts"]))
-        logbook.lost = set(snapshot["lost"])
-        logbook._trained = snapshot["trained"]
+            curves.best[trial] = curve["best"]
+            curves._set(trial, list(curve["shares"]), list(curve["losses"]), list(curve["counts"]))
+        curves.lost = set(snapshot["lost"])
+        curves._trained = snapshot["trained"]
         # Earlier versions did not keep it.
-        gaps = (_unseen(gap) for shares in logbook.shares.values() for gap in _gaps(shares))
-        logbook._unseen = snapshot["unseen"] if "unseen" in snapshot else sum(gaps)
-        return logbook
+        gaps = (_unseen(gap) for shares in curves.shares.values() for gap in _gaps(shares))
+        curves._unseen = snapshot["unseen"] if "unseen" in snapshot else sum(gaps)
+        return curves
 
 
 def _of_columns(snapshot: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

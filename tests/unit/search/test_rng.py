@@ -5,26 +5,26 @@ import uuid
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resolute.search.dice import Dice
+from resolute.search.rng import Rng
 
 SEEDS = st.integers(0, 2**64 - 1)
 
 
 @given(SEEDS)
 def test_a_generator_continues_from_its_written_state(seed: int) -> None:
-    dice = Dice(seed)
-    dice.bits()
+    rng = Rng(seed)
+    rng.bits()
 
-    copy = Dice.of_state(dice.state)
+    copy = Rng.of_state(rng.state)
 
-    assert [copy.bits() for _ in range(5)] == [dice.bits() for _ in range(5)]
+    assert [copy.bits() for _ in range(5)] == [rng.bits() for _ in range(5)]
 
 
 @given(SEEDS)
 def test_ids_are_version_four_uuids_and_differ(seed: int) -> None:
-    dice = Dice(seed)
+    rng = Rng(seed)
 
-    ids = {dice.uuid() for _ in range(100)}
+    ids = {rng.uuid() for _ in range(100)}
 
     assert len(ids) == 100
     assert all(uuid.UUID(one).version == 4 and str(uuid.UUID(one)) == one for one in ids)
@@ -32,19 +32,19 @@ def test_ids_are_version_four_uuids_and_differ(seed: int) -> None:
 
 @given(SEEDS, st.integers(1, 1000))
 def test_draws_stay_in_range(seed: int, limit: int) -> None:
-    dice = Dice(seed)
+    rng = Rng(seed)
 
     for _ in range(50):
-        assert 0 <= dice.below(limit) < limit
-        assert 0.0 <= dice.unit() < 1.0
-        assert 0 <= dice.seed() < 2**31
+        assert 0 <= rng.below(limit) < limit
+        assert 0.0 <= rng.unit() < 1.0
+        assert 0 <= rng.seed() < 2**31
 
 
 def test_draws_are_even() -> None:
-    dice = Dice(12)
+    rng = Rng(12)
 
-    units = [dice.unit() for _ in range(10_000)]
-    normals = [dice.normal() for _ in range(10_000)]
+    units = [rng.unit() for _ in range(10_000)]
+    normals = [rng.normal() for _ in range(10_000)]
 
     assert abs(sum(units) / 10_000 - 0.5) < 0.01
     assert abs(sum(normals) / 10_000) < 0.03
@@ -52,4 +52,4 @@ def test_draws_are_even() -> None:
 
 
 def test_a_negative_or_large_seed_is_taken() -> None:
-    assert Dice(-1).bits() == Dice(2**64 - 1).bits()
+    assert Rng(-1).bits() == Rng(2**64 - 1).bits()

@@ -1,7 +1,7 @@
 """A bank of shapes that learning curves take: 1 where training begins, 0 at its full length, anything between.
 
 The families are those seen in practice: exponential approach, power laws, late starts, straight lines. Pure numbers:
-which of them happen in a search is learnt by `forecast`.
+which of them happen in a search is learnt by `curve_forecast`.
 """
 
 from functools import lru_cache

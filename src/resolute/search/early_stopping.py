@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from resolute.search.curve_forecast import Cohort, CurveSums, Field, Matrix, cut_off, sum_up
 from resolute.search.density import Density
-from resolute.search.forecast import Cohort, CurveSums, Field, Matrix, cut_off, sum_up
-from resolute.search.logbook import Logbook
+from resolute.search.learning_curves import LearningCurves
 from resolute.search.surrogate import Surrogate, improvement
 
 MOST_TRIALS = 80
@@ -113,7 +113,7 @@ class _Views:
     alike_variances: Matrix
 
 
-class Prospects:
+class EarlyStopping:
     def __init__(self, surrogate: Surrogate) -> None:
         self.surrogate = surrogate
         self._cohort: Cohort | None = None
@@ -125,7 +125,7 @@ class Prospects:
         """For snapshots: made anew when beliefs are, never changed."""
         self._age = 0
         self._sums: dict[int, tuple[list[float], CurveSums]] = {}
-        """Rebuilt from the logbook whenever a curve has grown; not part of the state."""
+        """Rebuilt from the learning curves whenever a curve has grown; not part of the state."""
 
     def note_report(self) -> None:
         self._age += 1
@@ -135,24 +135,24 @@ class Prospects:
 
     def form(
         self,
-        logbook: Logbook,
+        curves: LearningCurves,
         rows: Sequence[list[float]],
         running: set[int],
         lost: set[int],
         earlier: Sequence[list[float]],
         random: np.random.Generator,
     ) -> Beliefs:
-        """Needs a logbook with at least one curve."""
+        """Needs learning curves with at least one curve."""
         self._age = 0
-        trials = _chosen(logbook, lost)
-        field = Field([self._summed(trial, logbook) for trial in trials])
+        trials = _chosen(curves, lost)
+        field = Field([self._summed(trial, curves) for trial in trials])
         cohort = self._learn(field)
-        unseen = sorted(trial for trial in running if trial not in logbook.shares and trial not in lost)
+        unseen = sorted(trial for trial in running if trial not in curves.shares and trial not in lost)
         others = _Others(unseen, sorted(lost)[-MOST_TRIALS // 4 :], len(earlier))
         points = np.array([rows[trial] for trial in (*trials, *unseen, *others.gone)] + [list(row) for row in earlier])
         views = self._agree(field, cohort, points, others, random)
         everyone = [*trials, *unseen]
-        self._remember(everyone, views, running, logbook)
+        self._remember(everyone, views, running, curves)
         is_running = np.array([trial in running for trial in everyone] + [False] * (len(points) - len(everyone)))
         believed = np.concatenate((views.ends, views.means[len(everyone) :]))
         settled = points, np.where(is_running, believed, views.means), np.where(is_running, _SETTLED, views.doubts)
@@ -184,7 +184,7 @@ class Prospects:
         variances = np.concatenate((spreads / scale.spread**2, alike_variance[count:seen]))
         return _Views(scale, means, doubts, ends, variances, alike[:seen], alike_variance[:seen])
 
-    def _remember(self, trials: list[int], views: "_Views", running: set[int], logbook: Logbook) -> None:
+    def _remember(self, trials: list[int], views: "_Views", running: set[int], curves: LearningCurves) -> None:
         """What later questions about single trials need. A stopped trial will not come to its end: it counts with
         what it has shown, unless that was luck."""
         scale, square = views.scale, views.scale.spread**2
@@ -192,7 +192,7 @@ class Prospects:
         self._expected = {trial: (mean, variance) for trial, mean, variance in expected if trial in running}
         believed = zip(trials, scale.up(views.ends).tolist(), (square * views.variances).tolist(), strict=True)
         rivals = sorted(
-            (end, trial, variance) if trial in running else (max(logbook.best[trial], end), trial, 0.0)
+            (end, trial, variance) if trial in running else (max(curves.best[trial], end), trial, 0.0)
             for trial, end, variance in believed
         )
         self._rivals = [Rival(trial, loss, variance) for loss, trial, variance in rivals[:2]]
@@ -225,24 +225,24 @@ class Prospects:
             promise[at] = -1.0
         return chosen
 
-    def is_hopeless(self, trial: int, logbook: Logbook) -> bool:
+    def is_hopeless(self, trial: int, curves: LearningCurves) -> bool:
         """Ask only when beliefs are not stale."""
         rival = next((rival for rival in self._rivals if rival.trial != trial), None)
-        if rival is None or self._cohort is None or trial not in logbook.shares:
+        if rival is None or self._cohort is None or trial not in curves.shares:
             return False
         mean, variance = self._expected[trial]
-        field = Field([self._summed(trial, logbook)])
+        field = Field([self._summed(trial, curves)])
         ends, variances = field.forecast(self._cohort, np.array([mean]), np.array([variance]))
         deviation = math.sqrt(float(variances[0]) + rival.variance)
         ahead = (rival.loss - float(ends[0])) / max(deviation, 1e-150)
-        return 0.5 * math.erfc(-ahead / math.sqrt(2.0)) < min(_LEAST_CHANCE, 1.0 / len(logbook.shares))
+        return 0.5 * math.erfc(-ahead / math.sqrt(2.0)) < min(_LEAST_CHANCE, 1.0 / len(curves.shares))
 
-    def _summed(self, trial: int, logbook: Logbook) -> CurveSums:
-        """Lists of a logbook are replaced when they grow, so the same list means the same curve."""
-        losses = logbook.losses[trial]
+    def _summed(self, trial: int, curves: LearningCurves) -> CurveSums:
+        """Lists of learning curves are replaced when they grow, so the same list means the same curve."""
+        losses = curves.losses[trial]
         known = self._sums.get(trial)
         if known is None or known[0] is not losses:
-            known = losses, sum_up(logbook.shares[trial], losses, logbook.counts[trial])
+            known = losses, sum_up(curves.shares[trial], losses, curves.counts[trial])
             self._sums[trial] = known
         return known[1]
 
@@ -263,13 +263,13 @@ class Prospects:
         self._keep()
 
 
-def _chosen(logbook: Logbook, lost: set[int]) -> list[int]:
+def _chosen(curves: LearningCurves, lost: set[int]) -> list[int]:
     """Of many trials, those that came furthest and the newest."""
-    trials = [trial for trial in logbook.shares if trial not in lost] or list(logbook.shares)
+    trials = [trial for trial in curves.shares if trial not in lost] or list(curves.shares)
     if len(trials) <= MOST_TRIALS:
         return trials
     half = MOST_TRIALS // 2
-    by_length = [trial for _, trial in sorted((logbook.shares[trial][-1], trial) for trial in trials)]
+    by_length = [trial for _, trial in sorted((curves.shares[trial][-1], trial) for trial in trials)]
     return sorted(by_length[-half:] + sorted(by_length[:-half])[-half:])
 
 

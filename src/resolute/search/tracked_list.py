@@ -20,7 +20,7 @@ class Splice(NamedTuple):
 
 
 class Written(list[T]):
-    """A column as a snapshot holds it. Nobody changes it."""
+    """A tracked list as a snapshot holds it. Nobody changes it."""
 
     __slots__ = ("__weakref__", "_older", "_splice")
 
@@ -35,7 +35,7 @@ class Written(list[T]):
         return self._splice if self._older is not None and self._older() is older else None
 
 
-class Column(list[T]):
+class TrackedList(list[T]):
     """A list in which one change, or a row of additions, can be told without looking; after others it is compared."""
 
     __slots__ = ("_is_traced", "_splice", "_written")
@@ -81,12 +81,12 @@ class Column(list[T]):
 def _untraced(name: str) -> Callable[..., Any]:
     inherited = getattr(list, name)
 
-    def change(column: Column[Any], *arguments: Any, **options: Any) -> Any:
-        column._is_traced = False
-        return inherited(column, *arguments, **options)
+    def change(tracked: TrackedList[Any], *arguments: Any, **options: Any) -> Any:
+        tracked._is_traced = False
+        return inherited(tracked, *arguments, **options)
 
     return change
 
 
 for _name in ("extend", "remove", "pop", "clear", "sort", "reverse", "__delitem__", "__iadd__", "__imul__"):
-    setattr(Column, _name, _untraced(_name))
+    setattr(TrackedList, _name, _untraced(_name))
