@@ -181,7 +181,9 @@ async def _start_grpc(
         return -1
     # A start without gRPC does not pay for importing it.
     grpc = import_module("resolute.serving.grpc.server")
-    server = await grpc.start_grpc(plane, settings.host, settings.grpc_port, http.note)
+    server = await grpc.start_grpc(
+        plane, settings.host, settings.grpc_port, http.note, has_repository=settings.has_repository
+    )
     stack.push_async_callback(server.stop, settings.limits.drain_s)
     return int(server.port)
 

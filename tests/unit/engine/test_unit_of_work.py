@@ -16,6 +16,7 @@ from resolute.engine.experiments.changes import (
     patch_experiment,
     pause_experiment,
 )
+from resolute.engine.jobs.allocations import ack_preemption, pending_preemption
 from resolute.engine.unit_of_work import flow
 
 
@@ -93,6 +94,39 @@ def test_a_changed_priority_is_told_with_its_old_and_new_value_and_other_fields_
     assert (job.action, change.action) == (Action.CHANGED, Action.CHANGED)
     assert job.detail["changed"] == {"priority": [42, 7]}
     assert change.detail == {"name": "test", "also": ["config", "notes"]}
+
+
+def test_the_whole_life_of_a_trial_and_of_its_runs_is_in_the_outbox(world) -> None:
+    experiment = world.create()
+    world.tick()
+    trial = world.trials(experiment.id)[0]
+    world.finish(trial, code=1)
+    world.tick()
+    world.finish(trial)
+
+    assert [(c.from_state, c.to_state) for c in changes(world, "trial", trial.id)] == [
+        ("", TrialState.ACTIVE),
+        (TrialState.ACTIVE, TrialState.COMPLETED),
+    ]
+    run = [("", "QUEUED"), ("QUEUED", "ASSIGNED"), ("ASSIGNED", "RUNNING"), ("RUNNING", "TERMINATED")]
+    runs = changes(world, "allocation")
+    assert [(c.from_state, c.to_state) for c in runs] == [*run, *run]
+    assert (runs[3].detail["exit_code"], runs[3].detail["trial_id"], runs[3].workspace_id) == (1, trial.id, 1)
+    assert changes(world, "experiment")[-1].to_state == ExperimentState.COMPLETED
+
+
+def test_a_run_that_is_asked_twice_to_leave_was_asked_once(world) -> None:
+    experiment = world.create()
+    world.tick()
+    trial = world.trials(experiment.id)[0]
+    before = len(changes(world, "allocation"))
+
+    for _ in range(2):
+        pending_preemption(world.platform, world.allocation(trial))
+        ack_preemption(world.platform, world.allocation(trial))
+
+    asked, heard = changes(world, "allocation")[before:]
+    assert (asked.detail["also"], heard.detail["also"]) == (["preempt_requested_at"], ["preempt_acked"])
 
 
 def test_a_change_that_changes_nothing_is_none(world) -> None:

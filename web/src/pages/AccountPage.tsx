@@ -5,7 +5,8 @@ import { meQuery, tokensQuery, usersQuery } from "../api/queries";
 import { hashPassword } from "../api/session";
 import { formatTime } from "../text/format";
 import { useFeedback } from "../ui/Feedback";
-import { useSubmit } from "../ui/useSubmit";
+import { SelectField, TextField } from "../ui/fields";
+import { useForm } from "../ui/useForm";
 import { Ago, Empty, ErrorNote, Loading, PageHead, Panel } from "../ui/parts";
 
 export default function AccountPage(): ReactNode {
@@ -25,15 +26,18 @@ export default function AccountPage(): ReactNode {
 }
 
 function Password({ userId }: { userId: number | undefined }): ReactNode {
-  const [password, setPassword] = useState("");
   const { say } = useFeedback();
-  const { submit, isBusy, error } = useSubmit(async (user: number) => {
-    await api.patch("/api/v1/users/{user_id}", {
-      path: { user_id: user },
-      body: { password: await hashPassword(password), isHashed: true },
-    });
-    setPassword("");
-    say("Password changed");
+  const form = useForm({
+    initial: { password: "" },
+    isReady: ({ password }) => !!password && !!userId,
+    run: async ({ password }) => {
+      await api.patch("/api/v1/users/{user_id}", {
+        path: { user_id: userId! },
+        body: { password: await hashPassword(password), isHashed: true },
+      });
+      form.set({ password: "" });
+      say("Password changed");
+    },
   });
   return (
     <Panel title="Password">
@@ -41,22 +45,13 @@ function Password({ userId }: { userId: number | undefined }): ReactNode {
         className="stack tight"
         onSubmit={(event) => {
           event.preventDefault();
-          if (userId) submit(userId);
+          form.submit();
         }}
       >
-        <label className="field">
-          <span className="label">New password</span>
-          <input
-            className="input"
-            type="password"
-            autoComplete="new-password"
-            value={password}
-            onChange={(event) => setPassword(event.target.value)}
-          />
-        </label>
-        <ErrorNote error={error} />
+        <TextField label="New password" type="password" autoComplete="new-password" {...form.field("password")} />
+        <ErrorNote error={form.error} />
         <div>
-          <button className="btn" disabled={!password || !userId || isBusy}>
+          <button className="btn" disabled={!form.isReady || form.isBusy}>
             Change password
           </button>
         </div>
@@ -65,15 +60,24 @@ function Password({ userId }: { userId: number | undefined }): ReactNode {
   );
 }
 
+const LIFESPANS = [
+  ["24h", "A day"],
+  ["168h", "A week"],
+  ["720h", "30 days"],
+  ["-1", "As long as allowed"],
+] as const;
+
 function NewToken({ userId }: { userId: number | undefined }): ReactNode {
   const client = useQueryClient();
-  const [description, setDescription] = useState("");
-  const [hours, setHours] = useState("720h");
   const [token, setToken] = useState("");
-  const { submit, isBusy, error } = useSubmit(async (user: number) => {
-    const answer = await api.post("/api/v1/tokens", { body: { userId: user, description, lifespan: hours } });
-    setToken(answer.token);
-    await client.invalidateQueries({ queryKey: ["tokens"] });
+  const form = useForm({
+    initial: { description: "", lifespan: "720h" },
+    isReady: () => !!userId,
+    run: async (values) => {
+      const answer = await api.post("/api/v1/tokens", { body: { userId: userId!, ...values } });
+      setToken(answer.token);
+      await client.invalidateQueries({ queryKey: ["tokens"] });
+    },
   });
   return (
     <Panel title="New access token">
@@ -81,23 +85,12 @@ function NewToken({ userId }: { userId: number | undefined }): ReactNode {
         className="stack tight"
         onSubmit={(event) => {
           event.preventDefault();
-          if (userId) submit(userId);
+          form.submit();
         }}
       >
-        <label className="field">
-          <span className="label">What it is for</span>
-          <input className="input" value={description} onChange={(event) => setDescription(event.target.value)} />
-        </label>
-        <label className="field">
-          <span className="label">Valid for</span>
-          <select className="select" value={hours} onChange={(event) => setHours(event.target.value)}>
-            <option value="24h">A day</option>
-            <option value="168h">A week</option>
-            <option value="720h">30 days</option>
-            <option value="-1">As long as allowed</option>
-          </select>
-        </label>
-        <ErrorNote error={error} />
+        <TextField label="What it is for" {...form.field("description")} />
+        <SelectField label="Valid for" options={LIFESPANS} {...form.field("lifespan")} />
+        <ErrorNote error={form.error} />
         {token && (
           <div className="stack tight">
             <span>Copy it now; it is not shown again.</span>
@@ -107,7 +100,7 @@ function NewToken({ userId }: { userId: number | undefined }): ReactNode {
           </div>
         )}
         <div>
-          <button className="btn" disabled={!userId || isBusy}>
+          <button className="btn" disabled={!form.isReady || form.isBusy}>
             Create token
           </button>
         </div>

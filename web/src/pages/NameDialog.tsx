@@ -1,5 +1,7 @@
-import { useState, type ReactNode } from "react";
+import type { ReactNode } from "react";
+import { TextField } from "../ui/fields";
 import { FormDialog } from "../ui/FormDialog";
+import { useForm } from "../ui/useForm";
 
 interface Props {
   title: string;
@@ -12,27 +14,25 @@ interface Props {
   onSave: (value: { name: string; description: string }) => Promise<unknown>;
 }
 
-export function NameDialog(props: Props): ReactNode {
-  const [name, setName] = useState(props.name ?? "");
-  const [description, setDescription] = useState(props.description ?? "");
+export function NameDialog({
+  title,
+  action,
+  describe,
+  name = "",
+  description = "",
+  onClose,
+  onSave,
+}: Props): ReactNode {
+  const form = useForm({
+    initial: { name, description },
+    isReady: (values) => !!values.name.trim(),
+    run: (values) => onSave({ ...values, name: values.name.trim() }),
+    onDone: onClose,
+  });
   return (
-    <FormDialog
-      title={props.title}
-      action={props.action}
-      isReady={!!name.trim()}
-      run={() => props.onSave({ name: name.trim(), description })}
-      onClose={props.onClose}
-    >
-      <label className="field">
-        <span className="label">Name</span>
-        <input className="input" autoFocus value={name} onChange={(event) => setName(event.target.value)} />
-      </label>
-      {props.describe && (
-        <label className="field">
-          <span className="label">Description</span>
-          <input className="input" value={description} onChange={(event) => setDescription(event.target.value)} />
-        </label>
-      )}
+    <FormDialog title={title} action={action} form={form} onClose={onClose}>
+      <TextField label="Name" autoFocus {...form.field("name")} />
+      {describe && <TextField label="Description" {...form.field("description")} />}
     </FormDialog>
   );
 }

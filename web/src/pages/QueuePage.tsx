@@ -6,7 +6,9 @@ import { api, type Request } from "../api/client";
 import { jobsQuery, poolsQuery } from "../api/queries";
 import type { Job } from "../api/types";
 import { useFeedback } from "../ui/Feedback";
+import { TextField } from "../ui/fields";
 import { FormDialog } from "../ui/FormDialog";
+import { useForm } from "../ui/useForm";
 import { Icon } from "../ui/Icon";
 import { Ago, Bar, Empty, ErrorNote, Loading, PageHead, Panel, StateBadge } from "../ui/parts";
 
@@ -181,38 +183,20 @@ function JobDialog({
   onClose: () => void;
   onSave: (...changes: Change[]) => Promise<void>;
 }): ReactNode {
-  const [priority, setPriority] = useState(String(job.priority ?? ""));
-  const [weight, setWeight] = useState(String(job.weight ?? ""));
-  const save = async (): Promise<void> => {
-    const changes: Change[] = [];
-    if (priority && Number(priority) !== job.priority) changes.push({ jobId: job.jobId, priority: Number(priority) });
-    if (weight && Number(weight) !== job.weight) changes.push({ jobId: job.jobId, weight: Number(weight) });
-    if (changes.length) await onSave(...changes);
-  };
+  const form = useForm({
+    initial: { priority: String(job.priority ?? ""), weight: String(job.weight ?? "") },
+    run: async ({ priority, weight }) => {
+      const changes: Change[] = [];
+      if (priority && Number(priority) !== job.priority) changes.push({ jobId: job.jobId, priority: Number(priority) });
+      if (weight && Number(weight) !== job.weight) changes.push({ jobId: job.jobId, weight: Number(weight) });
+      if (changes.length) await onSave(...changes);
+    },
+    onDone: onClose,
+  });
   return (
-    <FormDialog title={job.name} action="Save" run={save} onClose={onClose}>
-      <label className="field">
-        <span className="label">Priority, 1 goes first, 99 last</span>
-        <input
-          className="input"
-          type="number"
-          min={1}
-          max={99}
-          value={priority}
-          onChange={(event) => setPriority(event.target.value)}
-        />
-      </label>
-      <label className="field">
-        <span className="label">Weight, for fair-share scheduling</span>
-        <input
-          className="input"
-          type="number"
-          min={0}
-          step="any"
-          value={weight}
-          onChange={(event) => setWeight(event.target.value)}
-        />
-      </label>
+    <FormDialog title={job.name} action="Save" form={form} onClose={onClose}>
+      <TextField label="Priority, 1 goes first, 99 last" type="number" min={1} max={99} {...form.field("priority")} />
+      <TextField label="Weight, for fair-share scheduling" type="number" min={0} step="any" {...form.field("weight")} />
     </FormDialog>
   );
 }

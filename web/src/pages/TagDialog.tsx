@@ -1,5 +1,7 @@
-import { useState, type ReactNode } from "react";
+import type { ReactNode } from "react";
+import { TextField } from "../ui/fields";
 import { FormDialog } from "../ui/FormDialog";
+import { useForm } from "../ui/useForm";
 
 interface Props {
   title: string;
@@ -9,13 +11,14 @@ interface Props {
 }
 
 export function TagDialog({ title, labels, onClose, onSave }: Props): ReactNode {
-  const [text, setText] = useState(labels.join(", "));
+  const form = useForm({
+    initial: { tags: labels.join(", ") },
+    run: ({ tags }) => onSave(tagsIn(tags)),
+    onDone: onClose,
+  });
   return (
-    <FormDialog title={title} action="Save tags" run={() => onSave(tagsIn(text))} onClose={onClose}>
-      <label className="field">
-        <span className="label">Tags, separated by commas</span>
-        <input className="input" autoFocus value={text} onChange={(event) => setText(event.target.value)} />
-      </label>
+    <FormDialog title={title} action="Save tags" form={form} onClose={onClose}>
+      <TextField label="Tags, separated by commas" autoFocus {...form.field("tags")} />
     </FormDialog>
   );
 }

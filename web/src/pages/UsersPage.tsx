@@ -5,7 +5,9 @@ import { meQuery, usersQuery } from "../api/queries";
 import { hashPassword } from "../api/session";
 import type { User } from "../api/types";
 import { useFeedback } from "../ui/Feedback";
+import { CheckField, TextField } from "../ui/fields";
 import { FormDialog } from "../ui/FormDialog";
+import { useForm } from "../ui/useForm";
 import { Icon } from "../ui/Icon";
 import { Ago, ErrorNote, Loading, PageHead, Panel } from "../ui/parts";
 
@@ -117,45 +119,27 @@ function UserDialog({
   onClose: () => void;
   onDone: () => Promise<void>;
 }): ReactNode {
-  const [username, setUsername] = useState(user?.username ?? "");
-  const [password, setPassword] = useState("");
-  const [admin, setAdmin] = useState(false);
-  const save = async (): Promise<void> => {
-    const secret = { password: await hashPassword(password), isHashed: true };
-    if (user) await patchUser(user, secret);
-    else await api.post("/api/v1/users", { body: { user: { username, admin, active: true }, ...secret } });
-    await onDone();
-  };
+  const form = useForm({
+    initial: { username: user?.username ?? "", password: "", admin: false },
+    isReady: ({ username }) => !!username.trim(),
+    run: async ({ username, password, admin }) => {
+      const secret = { password: await hashPassword(password), isHashed: true };
+      if (user) await patchUser(user, secret);
+      else await api.post("/api/v1/users", { body: { user: { username, admin, active: true }, ...secret } });
+      await onDone();
+    },
+    onDone: onClose,
+  });
   return (
     <FormDialog
       title={user ? `New password for ${user.username}` : "New user"}
       action={user ? "Set password" : "Create"}
-      isReady={!!username.trim()}
-      run={save}
+      form={form}
       onClose={onClose}
     >
-      {!user && (
-        <label className="field">
-          <span className="label">User name</span>
-          <input className="input" autoFocus value={username} onChange={(event) => setUsername(event.target.value)} />
-        </label>
-      )}
-      <label className="field">
-        <span className="label">Password</span>
-        <input
-          className="input"
-          type="password"
-          autoComplete="new-password"
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
-        />
-      </label>
-      {!user && (
-        <label className="check">
-          <input type="checkbox" checked={admin} onChange={(event) => setAdmin(event.target.checked)} />
-          May manage users and the cluster
-        </label>
-      )}
+      {!user && <TextField label="User name" autoFocus {...form.field("username")} />}
+      <TextField label="Password" type="password" autoComplete="new-password" {...form.field("password")} />
+      {!user && <CheckField {...form.field("admin")}>May manage users and the cluster</CheckField>}
     </FormDialog>
   );
 }

@@ -1,6 +1,7 @@
 /** Toasts and the question before an action that cannot be taken back. */
 import { createContext, use, useCallback, useMemo, useRef, useState, type ReactNode } from "react";
 import { FormDialog } from "./FormDialog";
+import { useForm } from "./useForm";
 import { Icon } from "./Icon";
 
 export interface Question {
@@ -78,6 +79,14 @@ function Confirm({
   onClose: () => void;
   say: (text: string) => void;
 }): ReactNode {
+  const form = useForm({
+    initial: {},
+    run: question.run,
+    onDone: () => {
+      if (question.done) say(question.done);
+      onClose();
+    },
+  });
   return (
     <FormDialog
       title={question.title}
@@ -85,12 +94,8 @@ function Confirm({
       leave="Keep as it is"
       isDanger={!!question.danger}
       isQuestion
-      run={question.run}
+      form={form}
       onClose={onClose}
-      onDone={() => {
-        if (question.done) say(question.done);
-        onClose();
-      }}
     >
       <div className="muted">{question.text}</div>
     </FormDialog>

@@ -2,19 +2,14 @@
 import type { ReactNode } from "react";
 import { Dialog } from "./Dialog";
 import { ErrorNote } from "./parts";
-import { useSubmit } from "./useSubmit";
+import type { Form } from "./useForm";
 
 interface Props {
   title: string;
   /** What the button says. */
   action: string;
-  /** Resolves when it is done; what it throws is shown. */
-  run: () => Promise<unknown>;
+  form: Pick<Form<object>, "submit" | "isReady" | "isBusy" | "error">;
   onClose: () => void;
-  /** Runs after success, in place of closing. */
-  onDone?: () => void;
-  /** Whether what is filled in is enough. */
-  isReady?: boolean;
   /** What the other button says. */
   leave?: string;
   isDanger?: boolean;
@@ -24,8 +19,7 @@ interface Props {
 }
 
 export function FormDialog(props: Props): ReactNode {
-  const { title, action, run, onClose, onDone = onClose, isReady = true, leave = "Close", children } = props;
-  const { submit, isBusy, error } = useSubmit(run, onDone);
+  const { title, action, form, onClose, leave = "Close", children } = props;
   const footer = (
     <>
       <button type="button" className="btn" onClick={onClose}>
@@ -33,7 +27,7 @@ export function FormDialog(props: Props): ReactNode {
       </button>
       <button
         className={`btn primary ${props.isDanger ? "danger" : ""}`}
-        disabled={!isReady || isBusy}
+        disabled={!form.isReady || form.isBusy}
         autoFocus={!!props.isQuestion}
       >
         {action}
@@ -41,9 +35,9 @@ export function FormDialog(props: Props): ReactNode {
     </>
   );
   return (
-    <Dialog title={title} onClose={onClose} footer={footer} onSubmit={() => isReady && submit()}>
+    <Dialog title={title} onClose={onClose} footer={footer} onSubmit={form.submit}>
       {children}
-      <ErrorNote error={error} />
+      <ErrorNote error={form.error} />
     </Dialog>
   );
 }

@@ -15,6 +15,7 @@ from resolute.domain.deployment import Deployment, Revision
 from resolute.domain.errors import ResoluteError
 from resolute.domain.replica import Replica, ReplicaState
 from resolute.domain.rollout import Changes, Observed, tick, traffic
+from resolute.domain.router_watch import Remedy, RouterWatch
 from resolute.domain.routing import RoutedDeployment, RoutedReplica, RoutedRevision, RouterCounts, RoutingTable
 from resolute.domain.traffic import Outcome
 from resolute.engine.deployments.deployments import deployment_key
@@ -53,6 +54,9 @@ class Router(Protocol):
     def forward_token(self) -> str: ...
     def ensure(self) -> None:
         """Make it run, or find it running. Raises Unavailable."""
+
+    def restart(self) -> None:
+        """End the one that runs, whatever it does, and make another one run. Raises Unavailable."""
 
     def publish(self, table: RoutingTable) -> None: ...
     def published(self) -> RoutingTable | None:
@@ -147,6 +151,7 @@ class Rollouts:
         self._router = router
         self._requires_key = requires_key
         self._sources = Sources(platform)
+        self._watch = RouterWatch()
         self._table = router.published()
 
     def close(self) -> None:
@@ -166,6 +171,7 @@ class Rollouts:
             has_changed |= self._apply(snapshot, changes)
         after = self._load()
         self._publish(after)
+        self._make_follow()
         return BUSY_WAIT_S if has_changed else _pause([r.state for each in after for r in each.replicas]), len(after)
 
     def _load(self) -> list[Snapshot]:
@@ -262,6 +268,23 @@ class Rollouts:
             return
         self._table = replace(table, version=before.version + 1)
         self._router.publish(self._table)
+
+    def _make_follow(self) -> None:
+        """A router that goes on with an old table keeps roll-outs and roll-backs from clients, unseen."""
+        table, traffic_log = self._table, self._platform.traffic
+        if table is None:
+            return
+        counts = traffic_log.counts()
+        remedy = self._watch.remedy(table.version, counts, traffic_log.told_at, self._platform.clock())
+        if remedy is Remedy.NONE:
+            return
+        does = f"follows table {counts.version}, not {table.version}" if counts else "does not answer"
+        if remedy is Remedy.HAND_OVER:
+            log.warning("the router %s; the table is handed over again", does)
+            self._router.publish(table)
+        else:
+            log.error("the router %s; it is restarted, see router/router.log in the home folder", does)
+            self._router.restart()
 
 
 def _pause(states: Sequence[ReplicaState]) -> float:

@@ -50,6 +50,8 @@ class TrafficLog:
         self._counts: RouterCounts | None = None
         self._last_request: dict[int, datetime] = {}
         self._since: datetime | None = None
+        self.told_at: datetime | None = None
+        """When the router told its counts last."""
         self.router_url = ""
         self.forward_token = ""
 
@@ -68,7 +70,7 @@ class TrafficLog:
                     self._last_request[deployment_id] = now
                 for revision, now_counted in deployment.revisions.items():
                     self._add(deployment_id, revision, now_counted, now, is_same=is_same)
-            self._counts = counts
+            self._counts, self.told_at = counts, now
 
     def _add(self, deployment_id: int, revision: int, counted: RevisionCounts, now: datetime, *, is_same: bool) -> None:
         key = (deployment_id, revision)

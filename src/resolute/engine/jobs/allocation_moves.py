@@ -5,14 +5,7 @@
 from dataclasses import replace
 
 from resolute.domain.allocation import Allocation, AllocationState
-from resolute.engine.changes.kinds import ALLOCATION
 from resolute.engine.unit_of_work import Flow
-
-
-def save_allocation(flow: Flow, allocation: Allocation, *, expected: AllocationState | None = None) -> None:
-    """Store it, and tell who waits for it, for its task or for the queue."""
-    flow.tx.allocations.save(allocation, expected=expected)
-    flow.publish(*ALLOCATION.topics(allocation))
 
 
 def live_allocation(flow: Flow, task_id: str) -> Allocation | None:
@@ -29,7 +22,7 @@ def ask_to_leave(flow: Flow, allocation: Allocation) -> bool:
         _withdraw(flow, allocation)
         return True
     if allocation.preempt_requested_at is None:
-        save_allocation(flow, replace(allocation, preempt_requested_at=flow.now))
+        flow.change(allocation, replace(allocation, preempt_requested_at=flow.now))
         flow.publish("engine")
     return False
 
@@ -40,7 +33,7 @@ def kill_allocation(flow: Flow, allocation: Allocation) -> bool:
         _withdraw(flow, allocation)
         return True
     if allocation.kill_requested_at is None:
-        save_allocation(flow, replace(allocation, kill_requested_at=flow.now))
+        flow.change(allocation, replace(allocation, kill_requested_at=flow.now))
         flow.publish("engine")
     return False
 
@@ -49,4 +42,4 @@ def _withdraw(flow: Flow, allocation: Allocation) -> None:
     ended = replace(
         allocation.moved_to(AllocationState.TERMINATED, now=flow.now), exit_reason="withdrawn from the queue"
     )
-    save_allocation(flow, ended, expected=AllocationState.QUEUED)
+    flow.move(allocation, ended)

@@ -4,10 +4,9 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from resolute.domain.allocation import Allocation
 from resolute.domain.errors import InvalidInput, NotFound, Unavailable
 from resolute.domain.replica import check_address
-from resolute.engine.jobs.allocation_moves import ask_to_leave, save_allocation
+from resolute.engine.jobs.allocation_moves import ask_to_leave
 from resolute.engine.jobs.kinds import kind_of
 from resolute.engine.platform import Platform
 from resolute.engine.unit_of_work import flow
@@ -51,11 +50,10 @@ def set_proxy_address(platform: Platform, allocation_id: str, address: str) -> N
     _change(platform, allocation_id, proxy_address=address)
 
 
-def _change(platform: Platform, allocation_id: str, **fields: Any) -> Allocation:
+def _change(platform: Platform, allocation_id: str, **fields: Any) -> None:
     with flow(platform) as current:
-        allocation = replace(current.tx.allocations.get(allocation_id), **fields)
-        save_allocation(current, allocation)
-    return allocation
+        allocation = current.tx.allocations.get(allocation_id)
+        current.change(allocation, replace(allocation, **fields))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.verdict import Exit
-from resolute.engine.jobs.allocation_moves import save_allocation
 from resolute.engine.jobs.kinds import kind_of
 from resolute.engine.jobs.task_kind import Ending
 from resolute.engine.platform import Platform
@@ -39,6 +38,5 @@ def _close(current: Flow, allocation: Allocation, exit: Exit) -> Allocation:
     ended = replace(
         allocation.moved_to(AllocationState.TERMINATED, now=current.now), exit_code=exit.code, exit_reason=exit.reason
     )
-    save_allocation(current, ended, expected=allocation.state)
     current.publish("engine")
-    return ended
+    return current.move(allocation, ended)

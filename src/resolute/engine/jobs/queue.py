@@ -10,7 +10,6 @@ from resolute.domain.job import Job, JobKind
 from resolute.domain.queue import check_priority, check_weight, in_order, move_ahead_of, move_behind
 from resolute.engine.deployments.deployments import record_in_deployment
 from resolute.engine.experiments.changes import record_in_experiment
-from resolute.engine.jobs.allocation_moves import save_allocation
 from resolute.engine.platform import Platform
 from resolute.engine.unit_of_work import Flow, flow
 
@@ -133,6 +132,6 @@ def _save(current: Flow, before: Job, after: Job) -> None:
     if "resource_pool" in changes:
         for allocation in current.tx.allocations.live():
             if allocation.job_id == after.id and not allocation.holds_slots:
-                save_allocation(current, replace(allocation, resource_pool=after.resource_pool))
+                current.change(allocation, replace(allocation, resource_pool=after.resource_pool))
     if changes and after.kind in RECORDS:
         RECORDS[after.kind](current, after, changes)

@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 
 from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.verdict import Exit
-from resolute.engine.jobs.allocation_moves import save_allocation
 from resolute.engine.jobs.exits import allocation_ended
 from resolute.engine.jobs.kinds import kind_of
 from resolute.engine.notices import tell
@@ -55,7 +54,7 @@ def _hurry(platform: Platform, allocation: Allocation, since: datetime) -> None:
         return
     if allocation.kill_requested_at is not None:
         platform.runner.stop(handle, force=True)
-        _mark_terminating(platform, allocation, now)
+        _mark_terminating(platform, allocation)
         return
     asked = allocation.preempt_requested_at
     if asked is None:
@@ -63,7 +62,7 @@ def _hurry(platform: Platform, allocation: Allocation, since: datetime) -> None:
     if now - asked > timedelta(seconds=_patience(platform, allocation)):
         tell(platform, allocation.task_id, "It did not leave in time and is killed.")
         platform.runner.stop(handle, force=True)
-        _mark_terminating(platform, allocation, now)
+        _mark_terminating(platform, allocation)
     elif _is_deaf(platform, allocation, since, now):
         platform.runner.stop(handle, force=False)
 
@@ -92,9 +91,8 @@ def _is_deaf(platform: Platform, allocation: Allocation, since: datetime, now: d
     return now - asked > timedelta(seconds=2) and (since <= started or now - known_since > DEAF_AFTER)
 
 
-def _mark_terminating(platform: Platform, allocation: Allocation, now: datetime) -> None:
+def _mark_terminating(platform: Platform, allocation: Allocation) -> None:
     with flow(platform) as current:
         stored = current.tx.allocations.get(allocation.id)
         if stored.state is AllocationState.RUNNING:
-            terminating = stored.moved_to(AllocationState.TERMINATING, now=now)
-            save_allocation(current, terminating, expected=AllocationState.RUNNING)
+            current.move(stored, stored.moved_to(AllocationState.TERMINATING, now=current.now))

@@ -10,7 +10,7 @@ from resolute.domain.log import LogLevel
 from resolute.domain.node import DeviceType, Node
 from resolute.domain.placement import Claim, Decision, place
 from resolute.domain.verdict import Exit
-from resolute.engine.jobs.allocation_moves import ask_to_leave, save_allocation
+from resolute.engine.jobs.allocation_moves import ask_to_leave
 from resolute.engine.jobs.cluster import usable_nodes
 from resolute.engine.jobs.exits import allocation_ended
 from resolute.engine.jobs.fencing import allocation_token, hash_token, secret_of
@@ -66,7 +66,7 @@ def _apply(platform: Platform, decision: Decision) -> None:
                 shares=shares,
                 token_hash=hash_token(token),
             )
-            save_allocation(current, assigned, expected=AllocationState.QUEUED)
+            current.move(allocation, assigned)
         for allocation_id in decision.preempt:
             allocation = current.tx.allocations.get(allocation_id)
             if allocation.holds_slots:
@@ -123,10 +123,8 @@ def _device_of(nodes: list[Node], allocation: Allocation) -> DeviceType:
 
 def _started(platform: Platform, allocation: Allocation, handle: str) -> None:
     with flow(platform) as current:
-        running = replace(
-            current.tx.allocations.get(allocation.id).moved_to(AllocationState.RUNNING, now=current.now), handle=handle
-        )
-        save_allocation(current, running, expected=AllocationState.ASSIGNED)
+        stored = current.tx.allocations.get(allocation.id)
+        current.move(stored, replace(stored.moved_to(AllocationState.RUNNING, now=current.now), handle=handle))
         where = ", ".join(f"{share.node_id} slots {list(share.slot_ids)}" for share in allocation.shares)
         current.tell(allocation.task_id, f"Run {allocation.run_id} started on {where}.")
 
@@ -136,5 +134,5 @@ def _back_to_queue(platform: Platform, allocation: Allocation, reason: str) -> N
     with flow(platform) as current:
         stored = current.tx.allocations.get(allocation.id)
         queued = replace(stored.moved_to(AllocationState.QUEUED, now=current.now), shares=(), token_hash="")
-        save_allocation(current, queued, expected=AllocationState.ASSIGNED)
+        current.move(stored, queued, reason=reason)
         current.tell(allocation.task_id, f"Could not start yet: {reason} Trying again.", LogLevel.WARNING)

@@ -48,7 +48,7 @@ def queue_task(
         is_preemptible=is_preemptible,
         excluded_nodes=excluded_nodes,
     )
-    flow.tx.allocations.add(allocation)
+    flow.add(allocation)
     flow.publish("engine", "queue", task_topic(task.id))
     return allocation
 

@@ -25,7 +25,7 @@ def trial_of(tx: Transaction, task: Task) -> Trial:
 
 def add_trial(flow: Flow, experiment: Experiment, trial: Trial) -> Trial:
     """Store a new trial with its task and, when the experiment runs, put it in the queue."""
-    trial = flow.tx.trials.add(trial)
+    trial = flow.add(trial)
     add_task(
         flow,
         Task(
@@ -37,7 +37,6 @@ def add_trial(flow: Flow, experiment: Experiment, trial: Trial) -> Trial:
             context_id=experiment.context_id,
         ),
     )
-    flow.publish(f"experiment/{experiment.id}")
     if trial.state is TrialState.ACTIVE and not trial.unmanaged:
         return enqueue(flow, experiment, trial)
     return trial
@@ -67,23 +66,20 @@ def stop_trial(flow: Flow, trial: Trial, state: TrialState, *, reason: str = "")
     """Move towards an end. With processes running, it waits for them; without, it ends at once."""
     if trial.is_finished or trial.state is state:
         return trial
-    trial = trial.moved_to(state, now=flow.now, reason=reason)
-    flow.tx.trials.save(trial)
+    trial = flow.move(trial, trial.moved_to(state, now=flow.now, reason=reason), reason=reason)
     allocation = live_allocation(flow, trial.task_id)
     leave: Callable[[Flow, Allocation], bool] = kill_allocation if state is TrialState.STOPPING_KILLED else ask_to_leave
     if allocation is None or leave(flow, allocation):
         return end_trial(flow, trial, TRIAL_END_OF[state], reason=reason)
-    flow.publish(f"trial/{trial.id}", f"experiment/{trial.experiment_id}")
     return trial
 
 
 def end_trial(flow: Flow, trial: Trial, state: TrialState, *, reason: str = "") -> Trial:
     """The trial is over, and its task with it. The caller tells the searcher."""
-    trial = trial.moved_to(state, now=flow.now, reason=reason)
-    flow.tx.trials.save(trial)
+    trial = flow.move(trial, trial.moved_to(state, now=flow.now, reason=reason), reason=reason)
     end_task(flow, trial.task_id)
     flow.collect.add(trial.experiment_id)
-    flow.publish(f"trial/{trial.id}", f"experiment/{trial.experiment_id}", "experiments")
+    flow.publish("experiments")
     return trial
 
 
@@ -96,7 +92,6 @@ def finish_if_done(flow: Flow, experiment: Experiment) -> Experiment:
     ended = experiment.moved_to(END_OF[experiment.state], now=flow.now)
     if ended.state is ExperimentState.COMPLETED:
         ended = replace(ended, progress=1.0)
-    flow.tx.experiments.save(ended, expected=experiment.state)
     flow.collect.add(experiment.id)
-    flow.publish(f"experiment/{experiment.id}", "experiments", "engine")
-    return ended
+    flow.publish("engine")
+    return flow.move(experiment, ended)

@@ -40,8 +40,8 @@ class GrpcServer:
         await self._server.stop(grace_s)
 
 
-async def start_grpc(plane: DataPlane, host: str, port: int, note: Note) -> GrpcServer:
-    """Raises InvalidInput when the address cannot be had."""
+async def start_grpc(plane: DataPlane, host: str, port: int, note: Note, *, has_repository: bool = True) -> GrpcServer:
+    """`has_repository`: callers may load and unload models. Raises InvalidInput when the address cannot be had."""
     server = grpc.aio.server(
         options=[
             ("grpc.max_receive_message_length", plane.limits.max_body_bytes),
@@ -49,7 +49,8 @@ async def start_grpc(plane: DataPlane, host: str, port: int, note: Note) -> Grpc
             ("grpc.so_reuseport", 0),
         ]
     )
-    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, _handlers(Calls(plane, note))),))
+    handlers = _handlers(Calls(plane, note), has_repository=has_repository)
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     try:
         bound = server.add_insecure_port(address)
@@ -115,7 +116,7 @@ class Calls:
         return {"model_name": model.name, "model_version": model.settings.version, "id": request.id, **answer}
 
 
-def _handlers(calls: Calls) -> dict[str, grpc.RpcMethodHandler]:
+def _handlers(calls: Calls, *, has_repository: bool) -> dict[str, grpc.RpcMethodHandler]:
     return {
         name: grpc.unary_unary_rpc_method_handler(
             _guarded(getattr(calls, name), answer),
@@ -123,6 +124,7 @@ def _handlers(calls: Calls) -> dict[str, grpc.RpcMethodHandler]:
             response_serializer=answer.SerializeToString,
         )
         for name, (request, answer) in methods().items()
+        if has_repository or not name.startswith("Repository")
     }
 
 

@@ -18,6 +18,7 @@ class FakeRouter:
     def __init__(self, table: RoutingTable | None = None) -> None:
         self.tables: list[RoutingTable] = [table] if table is not None else []
         self.starts = 0
+        self.restarts = 0
         self.is_behind = False
         self.is_away = False
         self.url = "http://router.test"
@@ -29,6 +30,9 @@ class FakeRouter:
 
     def ensure(self) -> None:
         self.starts += 1
+
+    def restart(self) -> None:
+        self.restarts += 1
 
     def publish(self, table: RoutingTable) -> None:
         self.tables.append(table)

@@ -19,6 +19,7 @@ from resolute.domain.routing import RouterCounts, RoutingTable
 from resolute.host.process_identity import ProcessIdentity
 
 _START_WITHIN_S = 20.0
+_LEAVE_WITHIN_S = 15.0
 
 
 class RouterProcess:
@@ -78,15 +79,24 @@ class RouterProcess:
         content = self._ask("GET", f"/counts?wait_s={wait_s}", timeout_s=wait_s + 2.0)
         return None if content is None else msgspec.json.decode(content, type=RouterCounts)
 
+    def restart(self) -> None:
+        """End it whatever it does, and make another one run at its port. Raises Unavailable."""
+        self.stop()
+        self.ensure()
+
     def stop(self) -> None:
         """End it; what it is answering is answered first."""
         state = self._state()
         if state is None or not self._is_running(state):
             return
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(int(state["pid"]), signal.SIGTERM)
-        if self._child is not None:
-            self._child.wait(timeout=15)
+        for kind, within_s in ((signal.SIGTERM, _LEAVE_WITHIN_S), (signal.SIGKILL, 5.0)):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(state["pid"]), kind)
+            ends_at = time.monotonic() + within_s
+            while self._is_running(state) and time.monotonic() < ends_at:
+                time.sleep(0.01)
+            if not self._is_running(state):
+                return
 
     # ------------------------------------------------------------------------------------------------ process
 

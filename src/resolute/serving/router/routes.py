@@ -43,20 +43,22 @@ class Routes:
         self._leaving: list[Replica] = []
 
     def follow(self, table: RoutingTable) -> None:
-        """Requests under way go on where they are."""
+        """Requests under way go on where they are. A row that cannot be followed stops no other."""
         self.table = table
         self._take_replicas(table)
         known, self._deployed = self._deployed, {}
         self._by_host, self._by_name = {}, {}
         for routed in table.deployments:
-            deployed = known.get(routed.id) or Deployed(routed, self._on_demand)
+            deployed = known.pop(routed.id, None) or Deployed(routed, self._on_demand)
             self._deployed[routed.id] = deployed
             self._by_host[f"{routed.name}.{routed.namespace}"] = deployed
             if routed.namespace == "default" or routed.name not in self._by_name:
                 self._by_name[routed.name] = deployed
-            known.pop(routed.id, None)
         for routed in table.deployments:
-            self._deployed[routed.id].follow(routed, self._replicas)
+            try:
+                self._deployed[routed.id].follow(routed, self._replicas)
+            except Exception:
+                _log.exception("Deployment %s cannot be followed; the others are.", routed.name)
         for deleted in known.values():
             for exchange in list(deleted.waiting):
                 exchange.forget()

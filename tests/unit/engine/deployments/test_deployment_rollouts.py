@@ -401,6 +401,19 @@ def test_the_next_master_finds_everything_as_it_was(stage: Any) -> None:
     assert stage.world.runner.running() == running
 
 
+def test_a_router_that_does_not_follow_is_told_again_and_then_restarted(stage: Any) -> None:
+    stage.create()
+    stage.settle()
+    count, stage.router.is_behind = len(stage.router.tables), True
+
+    for _ in range(22):
+        stage.turn()
+        stage.world.clock.forward(1)
+
+    assert stage.router.tables[count:] == [stage.router.table]
+    assert stage.router.restarts == 1
+
+
 def test_the_loop_hurries_only_while_something_moves(stage: Any) -> None:
     stage.create(serving=Serving(slots=2))
     stage.create("queued", serving=Serving(slots=2))

@@ -3,7 +3,9 @@ import { useState, type ReactNode } from "react";
 import { useNavigate } from "react-router";
 import { api, type Answer } from "../../api/client";
 import { Dialog } from "../../ui/Dialog";
+import { CheckField, NumberField, TextField } from "../../ui/fields";
 import { FormDialog } from "../../ui/FormDialog";
+import { useForm } from "../../ui/useForm";
 import { noSource, sourceBody, SourceFields } from "./SourceFields";
 
 interface Props {
@@ -12,27 +14,20 @@ interface Props {
   onClose: () => void;
 }
 
-/** The key is shown next. */
-const KEEP_OPEN = (): void => undefined;
-
 export function CreateDialog({ model = "", version = "", onClose }: Props): ReactNode {
   const navigate = useNavigate();
-  const [name, setName] = useState(labelOf(model));
-  const [source, setSource] = useState(noSource(model, version));
-  const [least, setLeast] = useState(1);
-  const [most, setMost] = useState(1);
-  const [slots, setSlots] = useState(0);
-  const [open, setOpen] = useState(false);
   const [made, setMade] = useState<Answer<"post", "/api/v1/deployments"> | null>(null);
-  const body = sourceBody(source);
-  const save = async (): Promise<void> => {
-    const scaling = { minReplicas: least, maxReplicas: Math.max(most, least, 1) };
-    setMade(
-      await api.post("/api/v1/deployments", {
-        body: { name: name.trim(), ...body, scaling, serving: { slots }, public: open },
-      }),
-    );
-  };
+  const form = useForm({
+    initial: { name: labelOf(model), source: noSource(model, version), least: 1, most: 1, slots: 0, isOpen: false },
+    isReady: ({ name, source }) => !!name.trim() && !!sourceBody(source),
+    run: async ({ name, source, least, most, slots, isOpen }) => {
+      const scaling = { minReplicas: least, maxReplicas: Math.max(most, least, 1) };
+      const body = { name: name.trim(), ...sourceBody(source), scaling, serving: { slots }, public: isOpen };
+      // The key is shown next, so this stays open.
+      setMade(await api.post("/api/v1/deployments", { body }));
+    },
+  });
+  const { source, least, most } = form.values;
   const goOn = async (): Promise<void> => {
     onClose();
     await navigate(`/deployments/${made!.deployment.name}`);
@@ -54,54 +49,16 @@ export function CreateDialog({ model = "", version = "", onClose }: Props): Reac
       </Dialog>
     );
   return (
-    <FormDialog
-      title="New deployment"
-      action="Deploy"
-      isReady={!!name.trim() && !!body}
-      run={save}
-      onClose={onClose}
-      onDone={KEEP_OPEN}
-    >
-      <label className="field">
-        <span className="label">Name, part of its address</span>
-        <input className="input" autoFocus value={name} onChange={(event) => setName(event.target.value)} />
-      </label>
-      <SourceFields source={source} onChange={setSource} />
+    <FormDialog title="New deployment" action="Deploy" form={form} onClose={onClose}>
+      <TextField label="Name, part of its address" autoFocus {...form.field("name")} />
+      <SourceFields source={source} onChange={form.field("source").onChange} />
       <div className="grid three">
-        <NumberField label="Replicas, at least" value={least} onChange={setLeast} />
-        <NumberField label="At most" value={Math.max(most, least)} onChange={setMost} />
-        <NumberField label="Slots each" value={slots} onChange={setSlots} />
+        <NumberField label="Replicas, at least" {...form.field("least")} />
+        <NumberField label="At most" {...form.field("most")} value={Math.max(most, least)} />
+        <NumberField label="Slots each" {...form.field("slots")} />
       </div>
-      <label className="check">
-        <input type="checkbox" checked={open} onChange={(event) => setOpen(event.target.checked)} />
-        Anybody may call it, without a key
-      </label>
+      <CheckField {...form.field("isOpen")}>Anybody may call it, without a key</CheckField>
     </FormDialog>
-  );
-}
-
-interface NumberProps {
-  label: string;
-  value: number;
-  onChange: (value: number) => void;
-  step?: number;
-  max?: number;
-}
-
-export function NumberField({ label, value, onChange, step = 1, max }: NumberProps): ReactNode {
-  return (
-    <label className="field">
-      <span className="label">{label}</span>
-      <input
-        className="input"
-        type="number"
-        min={0}
-        max={max}
-        step={step}
-        value={value}
-        onChange={(event) => onChange(event.target.valueAsNumber || 0)}
-      />
-    </label>
   );
 }
 

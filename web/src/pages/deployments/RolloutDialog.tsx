@@ -1,7 +1,8 @@
 /** Another model beside, in the shadow of, or in place of the one that answers; or another share for it. */
-import { useState, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { FormDialog } from "../../ui/FormDialog";
-import { noSource, sourceBody, SourceFields, type SourceBody } from "./SourceFields";
+import { useForm } from "../../ui/useForm";
+import { noSource, sourceBody, SourceFields, type Source, type SourceBody } from "./SourceFields";
 
 export interface Rollout {
   title: string;
@@ -22,20 +23,18 @@ interface Props {
 }
 
 export function RolloutDialog({ rollout, model, onClose }: Props): ReactNode {
-  const [source, setSource] = useState(noSource(model));
-  const [percent, setPercent] = useState(rollout.percent ?? 0);
-  const chosen = rollout.source ? sourceBody(source) : {};
+  const bodyOf = (source: Source): SourceBody | null => (rollout.source ? sourceBody(source) : {});
+  const form = useForm({
+    initial: { source: noSource(model), percent: rollout.percent ?? 0 },
+    isReady: ({ source }) => !!bodyOf(source),
+    run: ({ source, percent }) => rollout.run(bodyOf(source) ?? {}, percent),
+    onDone: onClose,
+  });
+  const { source, percent } = form.values;
   return (
-    <FormDialog
-      title={rollout.title}
-      action={rollout.action}
-      leave="Keep as it is"
-      isReady={!!chosen}
-      run={() => rollout.run(chosen ?? {}, percent)}
-      onClose={onClose}
-    >
+    <FormDialog title={rollout.title} action={rollout.action} leave="Keep as it is" form={form} onClose={onClose}>
       <p className="muted">{rollout.text}</p>
-      {rollout.source && <SourceFields source={source} onChange={setSource} />}
+      {rollout.source && <SourceFields source={source} onChange={form.field("source").onChange} />}
       {rollout.percent !== undefined && (
         <label className="field">
           <span className="label">Share of the requests: {percent} %</span>
@@ -45,7 +44,7 @@ export function RolloutDialog({ rollout, model, onClose }: Props): ReactNode {
             min={0}
             max={100}
             value={percent}
-            onChange={(event) => setPercent(event.target.valueAsNumber)}
+            onChange={(event) => form.set({ percent: event.target.valueAsNumber })}
           />
         </label>
       )}

@@ -1,10 +1,11 @@
 /** How a deployment grows and shrinks, when a canary is taken back, and who may call. */
-import { useState, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { api } from "../../api/client";
 import type { Deployment } from "../../api/types";
+import { CheckField, NumberField, TextField } from "../../ui/fields";
 import { FormDialog } from "../../ui/FormDialog";
+import { useForm } from "../../ui/useForm";
 import { Segment } from "../../ui/parts";
-import { NumberField } from "./CreateDialog";
 
 const METRICS = [
   ["concurrency", "Requests at once"],
@@ -18,23 +19,32 @@ interface Props {
 }
 
 export function SettingsDialog({ deployment, onClose, onSaved }: Props): ReactNode {
-  const [scaling, setScaling] = useState(deployment.scaling);
-  const [guard, setGuard] = useState(deployment.guard);
-  const [sticky, setSticky] = useState(deployment.sticky);
-  const [open, setOpen] = useState(deployment.public);
-  const save = async (): Promise<void> => {
-    await api.patch("/api/v1/deployments/{deployment_name}", {
-      path: { deployment_name: deployment.name },
-      body: { scaling: { ...scaling }, guard: { ...guard }, sticky: sticky.trim(), public: open },
-    });
-    await onSaved();
-  };
+  const { scaling: scales, guard: guards, sticky, public: isOpen } = deployment;
+  const form = useForm({
+    initial: { scaling: scales, guard: guards, sticky, isOpen },
+    run: async (values) => {
+      await api.patch("/api/v1/deployments/{deployment_name}", {
+        path: { deployment_name: deployment.name },
+        body: {
+          scaling: { ...values.scaling },
+          guard: { ...values.guard },
+          sticky: values.sticky.trim(),
+          public: values.isOpen,
+        },
+      });
+      await onSaved();
+    },
+    onDone: onClose,
+  });
+  const { scaling, guard } = form.values;
+  const setScaling = form.field("scaling").onChange;
+  const setGuard = form.field("guard").onChange;
   return (
     <FormDialog
       title={`Settings of ${deployment.name}`}
       action="Save"
       leave="Keep as it is"
-      run={save}
+      form={form}
       onClose={onClose}
     >
       <h3>Scaling</h3>
@@ -68,14 +78,9 @@ export function SettingsDialog({ deployment, onClose, onSaved }: Props): ReactNo
         onChange={(idleS) => setScaling({ ...scaling, idleS })}
       />
       <h3>Guard of a canary</h3>
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={guard.enabled}
-          onChange={(event) => setGuard({ ...guard, enabled: event.target.checked })}
-        />
+      <CheckField value={guard.enabled} onChange={(enabled) => setGuard({ ...guard, enabled })}>
         Roll back by itself when the canary is worse
-      </label>
+      </CheckField>
       <div className="grid three">
         <NumberField
           label="After requests"
@@ -96,19 +101,13 @@ export function SettingsDialog({ deployment, onClose, onSaved }: Props): ReactNo
         />
       </div>
       <h3>Callers</h3>
-      <label className="field">
-        <span className="label">Same revision for the same caller, by header:NAME or cookie:NAME</span>
-        <input
-          className="input mono"
-          placeholder="nobody is told apart"
-          value={sticky}
-          onChange={(event) => setSticky(event.target.value)}
-        />
-      </label>
-      <label className="check">
-        <input type="checkbox" checked={open} onChange={(event) => setOpen(event.target.checked)} />
-        Anybody may call it, without a key
-      </label>
+      <TextField
+        label="Same revision for the same caller, by header:NAME or cookie:NAME"
+        className="mono"
+        placeholder="nobody is told apart"
+        {...form.field("sticky")}
+      />
+      <CheckField {...form.field("isOpen")}>Anybody may call it, without a key</CheckField>
     </FormDialog>
   );
 }

@@ -8,6 +8,7 @@ import { FormDialog } from "../../ui/FormDialog";
 import { useFeedback } from "../../ui/Feedback";
 import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/Menu";
+import { useForm } from "../../ui/useForm";
 import { actOn, continueExperiment, deleteExperiment, patchExperiment, VERBS, type Verb } from "../actions";
 import { NameDialog } from "../NameDialog";
 import { MoveDialog } from "../MoveDialog";
@@ -140,20 +141,23 @@ interface DialogProps {
 }
 
 function ContinueDialog({ experiment, onClose, onDone }: DialogProps): ReactNode {
-  const [text, setText] = useState("");
   const { say } = useFeedback();
-  const run = async (): Promise<void> => {
-    await continueExperiment(experiment.id, text);
-    say(`Experiment ${experiment.id} goes on`);
-    onDone();
-  };
+  const form = useForm({
+    initial: { changes: "" },
+    run: async ({ changes }) => {
+      await continueExperiment(experiment.id, changes);
+      say(`Experiment ${experiment.id} goes on`);
+      onDone();
+    },
+    onDone: onClose,
+  });
   return (
-    <FormDialog title={`Continue experiment ${experiment.id}`} action="Continue" run={run} onClose={onClose}>
+    <FormDialog title={`Continue experiment ${experiment.id}`} action="Continue" form={form} onClose={onClose}>
       <p className="muted">
         It goes on from its last checkpoint, under the same id. Write only what should differ, for example a longer{" "}
         <code>searcher.max_length</code>; leave it empty to try again as it was.
       </p>
-      <Editor label="Changes to the configuration" value={text} onChange={setText} rows={8} />
+      <Editor label="Changes to the configuration" {...form.field("changes")} rows={8} />
     </FormDialog>
   );
 }
