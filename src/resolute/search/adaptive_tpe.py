@@ -2,8 +2,8 @@
 
 Where trials report often enough for curves to have shapes, and for one objective, `early_stopping` says where each
 will end, who is stopped, and what is tried next. Otherwise rungs decide: results at several lengths (`rung_forecast`)
-teach the model, a newcomer at a rung is compared with the newest there, never more than their share go on, and between rungs a
-trial is stopped when even the largest improvement seen from there on would not carry it past the next rung.
+teach the model, a newcomer at a rung is compared with the newest there, never more than their share go on, and between
+rungs a trial is stopped when even the largest improvement seen from there on would not carry it past the next rung.
 """
 
 from collections.abc import Mapping
