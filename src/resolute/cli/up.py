@@ -9,7 +9,9 @@ from typing import Annotated
 
 import typer
 
+from resolute.cli.master_file import use_master_file
 from resolute.domain.errors import NotSupported
+from resolute.domain.rights import RightsMode
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 _NEEDED = ("fastapi", "uvicorn", "sqlalchemy", "obstore")
@@ -17,6 +19,15 @@ _NEEDED = ("fastapi", "uvicorn", "sqlalchemy", "obstore")
 
 @app.command("up")
 def up(
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="RESOLUTE_CONFIG",
+            is_eager=True,
+            callback=use_master_file,
+            help="A YAML file in which any of these options may stand, as router_port: 8081. What is typed wins.",
+        ),
+    ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on; any but loopback needs passwords.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")] = 8080,
     router_port: Annotated[
@@ -50,6 +61,13 @@ def up(
             envvar="RESOLUTE_AUDIT_DAYS", min=1, max=36500, help="How long the audit log keeps what people did."
         ),
     ] = 90,
+    rights: Annotated[
+        RightsMode,
+        typer.Option(
+            envvar="RESOLUTE_RIGHTS",
+            help="basic: everybody works with everything, owners delete. roles: only what was assigned counts.",
+        ),
+    ] = RightsMode.BASIC,
     warm: Annotated[bool, typer.Option(help="Keep a process with torch loaded, so that trials start at once.")] = True,
 ) -> None:
     """Run the platform in the foreground until Ctrl-C."""
@@ -72,6 +90,7 @@ def up(
         initial_password=initial_password,
         warm=warm,
         audit_days=audit_days,
+        rights=rights,
     )
     raise typer.Exit(int(code or 0))
 

@@ -22,6 +22,7 @@ import uvicorn
 
 from resolute.domain.change_retention import ChangeRetention
 from resolute.domain.errors import InvalidInput, ResoluteError, Unavailable
+from resolute.domain.rights import RightsMode
 from resolute.engine.access import accounts
 from resolute.engine.access.workspaces import ensure_default_workspace
 from resolute.engine.changes.loop import DeliveryLoop
@@ -72,6 +73,7 @@ class Options:
     router_port: int | None = None
     """Of the router of deployments. None: the one after the master's."""
     audit_days: int = DEFAULT_AUDIT_DAYS
+    rights: RightsMode = RightsMode.BASIC
 
 
 def run(
@@ -88,6 +90,7 @@ def run(
     warm: bool = True,
     router_port: int | None = None,
     audit_days: int = DEFAULT_AUDIT_DAYS,
+    rights: RightsMode = RightsMode.BASIC,
 ) -> int:
     """Serve until SIGTERM or Ctrl-C; returns the exit code. Raises ResoluteError when it cannot start."""
     options = Options(
@@ -103,6 +106,7 @@ def run(
         warm=warm,
         router_port=_port_in(os.environ.get("RESOLUTE_ROUTER_PORT")) if router_port is None else router_port,
         audit_days=audit_days,
+        rights=rights,
     )
     _allow_many_files()
     return Master(options).serve()
@@ -143,6 +147,7 @@ class Master:
                 home=self._home,
                 url=_reachable_url(listener),
                 is_local=is_loopback(self._options.host),
+                rights=self._options.rights,
                 cluster_id=_cluster_id(store),
                 checkpoint_storage={"type": "shared_fs", "host_path": str(self._home / "checkpoints")},
                 change_retention=ChangeRetention(audit=timedelta(days=self._options.audit_days)),
