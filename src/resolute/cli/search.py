@@ -34,7 +34,7 @@ def simulate_search(
         as_yaml(config_file),
         filename=str(config_file),
         overrides=config or [],
-        defaults=ClusterDefaults(checkpoint_storage={"type": "shared_fs", "host_path": "/tmp"}, max_slots=slots),
+        defaults=ClusterDefaults(checkpoint_storage={"type": "shared_fs", "host_path": "/tmp"}),
         seed=seed,
         name=config_file.stem,
     )

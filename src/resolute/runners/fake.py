@@ -131,6 +131,10 @@ class FakeRunner:
         """Nodes came or went."""
         self._nodes = list(nodes)
 
+    def set_pools(self, pools: Sequence[Pool]) -> None:
+        """Beside those of the nodes; the first is the default one."""
+        self._pools = list(pools)
+
     def gang(self, handle: str) -> Gang:
         """What was started under this handle."""
         return next(gang for gang in self.started if gang.allocation_id == handle)

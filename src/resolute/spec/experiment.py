@@ -3,13 +3,14 @@
 Both dialects of upstream's YAML are read; our own keys are marked in `docs/experiment-config.md`.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
 from resolute.domain.errors import InvalidConfig
+from resolute.domain.pool import unknown_pool
 from resolute.spec import advice, searcher, storage
 from resolute.spec.environment import BindMount, Environment, Pbs, Slurm
 from resolute.spec.hyperparameters import Categorical, Const, Hyperparameters
@@ -41,8 +42,8 @@ class ClusterDefaults:
 
     checkpoint_storage: dict[str, Any]
     resource_pool: str = "default"
-    max_slots: int | None = None
-    """Slots the pool can ever have; None: not known."""
+    pools: Mapping[str, int | None] = field(default_factory=dict)
+    """Pools that may be named, with the most slots each can ever have (None: not known). Empty: any may be."""
     runner: str = "local"
 
 
@@ -122,7 +123,7 @@ def parse_experiment(
     source = read_source(text, filename=filename, template=template, overrides=overrides)
     raw = _completed(source.config, defaults, seed=seed, name=name)
     config, problems = _check(raw)
-    problems = [*source.problems, *problems, *_contradictions(raw)]
+    problems = [*source.problems, *problems, *_contradictions(raw), *_unknown_pool(raw, defaults)]
     if config is None or problems:
         raise InvalidConfig(source.sentences(problems))
     return _with_advice(config, source, defaults)
@@ -137,7 +138,7 @@ def reparse(resolved: dict[str, Any]) -> ExperimentConfig:
 
 
 def _with_advice(config: ExperimentConfig, source: Source, defaults: ClusterDefaults) -> ParsedExperiment:
-    too_many_slots = list(advice.slots_advice(config.resources, defaults.max_slots))
+    too_many_slots = list(advice.slots_advice(config.resources, defaults.pools.get(config.resources.resource_pool)))
     notes = [
         *advice.keys_without_effect(source.config, defaults.runner),
         *too_many_slots,
@@ -201,6 +202,14 @@ def _contradictions(raw: dict[str, Any]) -> Iterator[Problem]:
     if not uncounted and points is not None and points > MAX_TRIALS:
         message = f"make a grid of {points:,} points; at most {MAX_TRIALS:,} are possible, so lower some count"
         yield Problem(("hyperparameters",), message)
+
+
+def _unknown_pool(raw: dict[str, Any], defaults: ClusterDefaults) -> Iterator[Problem]:
+    """Nothing would ever run there, however long it waited."""
+    resources = raw.get("resources")
+    name = resources.get("resource_pool") if isinstance(resources, dict) else None
+    if defaults.pools and isinstance(name, str) and name not in defaults.pools:
+        yield Problem(("resources", "resource_pool"), unknown_pool(name, list(defaults.pools)))
 
 
 def _hints() -> Hints:

@@ -9,7 +9,9 @@ import pytest
 from resolute.domain.errors import InvalidConfig
 from resolute.spec.experiment import ClusterDefaults, ParsedExperiment, parse_experiment
 
-CLUSTER = ClusterDefaults(checkpoint_storage={"type": "shared_fs", "host_path": "/var/checkpoints"}, max_slots=4)
+CLUSTER = ClusterDefaults(
+    checkpoint_storage={"type": "shared_fs", "host_path": "/var/checkpoints"}, pools={"default": 4, "gpus": None}
+)
 
 
 def _parse(

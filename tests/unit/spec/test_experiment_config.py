@@ -14,7 +14,9 @@ Parse = Callable[..., ParsedExperiment]
 Refusals = Callable[..., list[str]]
 ConfigText = Callable[[str], str]
 LEAST = "searcher: {name: single, metric: loss}\n"
-CLUSTER = ClusterDefaults(checkpoint_storage={"type": "shared_fs", "host_path": "/var/checkpoints"}, max_slots=4)
+CLUSTER = ClusterDefaults(
+    checkpoint_storage={"type": "shared_fs", "host_path": "/var/checkpoints"}, pools={"default": 4, "gpus": None}
+)
 REAL = [
     "detection-distributed.yaml",
     "detection-search.yaml",
@@ -381,12 +383,20 @@ def test_secrets_stay_out_of_messages(refusals: Refusals) -> None:
 def test_a_trial_too_large_for_its_pool_is_told_apart(parse: Parse) -> None:
     large = parse(f"{LEAST}resources: {{slots_per_trial: 5}}\n")
     fitting = parse(f"{LEAST}resources: {{slots_per_trial: 4}}\n")
-    unknown = parse(f"{LEAST}resources: {{slots_per_trial: 5}}\n", defaults=replace(CLUSTER, max_slots=None))
+    growing = parse(f"{LEAST}resources: {{slots_per_trial: 5, resource_pool: gpus}}\n")
 
     assert large.exceeds_slots
     assert "pool default has at most 4 slots" in large.warnings[0]
     assert not fitting.exceeds_slots
-    assert not unknown.exceeds_slots
+    assert not growing.exceeds_slots
+
+
+def test_a_pool_that_does_not_exist_is_refused_with_its_line_and_the_nearest_name(refusals: Refusals) -> None:
+    problems = refusals(f"{LEAST}resources:\n  resource_pool: gpu\n")
+
+    assert len(problems) == 1
+    assert "resources.resource_pool: there is no resource pool 'gpu'; did you mean gpus?" in problems[0]
+    assert "There are: default, gpus." in problems[0]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from resolute.domain.job import Job, JobKind
 from resolute.domain.rollout import candidate_of
 from resolute.engine.deployments.models import FoundModel, SourceSpec, find_model
 from resolute.engine.jobs.fencing import secret_of
+from resolute.engine.jobs.pools import find_pool
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.engine.unit_of_work import Flow, flow
@@ -345,11 +346,10 @@ def _retire_candidates(current: Flow, deployment: Deployment, reason: str = "rep
 
 def _check_slots(platform: Platform, serving: Serving) -> None:
     """A replica that can never be placed is refused here, not left in the queue."""
-    nodes = [n for n in platform.runner.nodes() if n.resource_pool == serving.resource_pool]
-    if not nodes:
-        pools = ", ".join(sorted({n.resource_pool for n in platform.runner.nodes()})) or "none"
-        raise InvalidInput(f"serving.resource_pool: there is no pool {serving.resource_pool!r}. There are: {pools}.")
-    largest = max(len(node.slots) for node in nodes)
+    pool = find_pool(platform, serving.resource_pool, key="serving.resource_pool")
+    if pool.can_grow or pool.is_delegating:
+        return
+    largest = max((len(n.slots) for n in platform.runner.nodes() if n.resource_pool == pool.name), default=0)
     if serving.slots > largest:
         raise InvalidInput(
             f"serving.slots: {serving.slots} slots per replica do not fit; the largest node of pool "

@@ -16,7 +16,7 @@ from resolute.domain.workspace import Project
 from resolute.engine.access.rights import require
 from resolute.engine.experiments.earlier_results import earlier_results
 from resolute.engine.experiments.searching import feed
-from resolute.engine.jobs.cluster import total_slots
+from resolute.engine.jobs.pools import cluster_defaults
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.engine.registry.datasets import dataset_references, resolve_config
@@ -26,7 +26,7 @@ from resolute.engine.unit_of_work import Flow, flow
 from resolute.search.events import SearchStarted
 from resolute.search.registry import extend_searcher, new_searcher
 from resolute.search.searcher import Searcher
-from resolute.spec.experiment import ClusterDefaults, ParsedExperiment, parse_experiment
+from resolute.spec.experiment import ParsedExperiment, parse_experiment
 from resolute.spec.secrets import restored
 
 
@@ -98,9 +98,7 @@ def _parse(platform: Platform, text: str, *, template: str | None, overrides: Se
         text,
         template=base,
         overrides=overrides,
-        defaults=ClusterDefaults(
-            checkpoint_storage=platform.config.checkpoint_storage, max_slots=total_slots(platform)
-        ),
+        defaults=cluster_defaults(platform),
         seed=secrets.randbelow(2**31),
         name=f"experiment-{secrets.token_hex(3)}",
     )
@@ -299,9 +297,7 @@ def _parse_continued(platform: Platform, experiment: Experiment, override_config
         override_config or "{}",
         filename="override",
         template=experiment.config,
-        defaults=ClusterDefaults(
-            checkpoint_storage=platform.config.checkpoint_storage, max_slots=total_slots(platform)
-        ),
+        defaults=cluster_defaults(platform),
         seed=int(experiment.config["reproducibility"]["experiment_seed"]),
         name=experiment.name,
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from resolute.domain.allocation import Allocation
 from resolute.domain.change import Action
 from resolute.domain.errors import NotFound
-from resolute.domain.node import Node
+from resolute.domain.node import Node, Pool
 from resolute.engine.jobs.allocation_moves import ask_to_leave
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
@@ -25,11 +25,17 @@ class NodeView:
 
 @dataclass(frozen=True, slots=True)
 class PoolView:
-    name: str
-    slots: int
-    used: int
-    agents: int
+    pool: Pool
+    nodes: tuple[NodeView, ...]
     is_default: bool
+
+    @property
+    def slots(self) -> int:
+        return sum(len(view.node.slots) for view in self.nodes)
+
+    @property
+    def used(self) -> int:
+        return sum(len(view.used) for view in self.nodes)
 
 
 def usable_nodes(platform: Platform, tx: Transaction) -> list[Node]:
@@ -45,10 +51,6 @@ def _marked(node: Node, off: dict[str, object]) -> Node:
     assert isinstance(ids, list)
     slots = tuple(replace(slot, is_enabled=slot.id not in ids) for slot in node.slots)
     return replace(node, slots=slots, is_enabled=not off.get("all"), is_draining=bool(off.get("drain")))
-
-
-def total_slots(platform: Platform) -> int:
-    return sum(len(node.slots) for node in platform.runner.nodes())
 
 
 def cluster_nodes(platform: Platform) -> list[NodeView]:
@@ -72,21 +74,12 @@ def _view(node: Node, allocations: list[Allocation]) -> NodeView:
 
 
 def resource_pools(platform: Platform) -> list[PoolView]:
+    """As the runner declares them, also those without a node; the first is the default one."""
     views = cluster_nodes(platform)
-    names = sorted({view.node.resource_pool for view in views}) or ["default"]
     return [
-        _pool(name, [v for v in views if v.node.resource_pool == name], is_default=name == names[0]) for name in names
+        PoolView(pool, tuple(v for v in views if v.node.resource_pool == pool.name), is_default=not at)
+        for at, pool in enumerate(platform.runner.pools())
     ]
-
-
-def _pool(name: str, views: list[NodeView], *, is_default: bool) -> PoolView:
-    return PoolView(
-        name=name,
-        slots=sum(len(v.node.slots) for v in views),
-        used=sum(len(v.used) for v in views),
-        agents=len(views),
-        is_default=is_default,
-    )
 
 
 def set_node_enabled(platform: Platform, node_id: str, enabled: bool, *, drain: bool = False) -> None:

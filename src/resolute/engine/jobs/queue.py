@@ -10,6 +10,7 @@ from resolute.domain.job import Job, JobKind
 from resolute.domain.queue import check_priority, check_weight, in_order, move_ahead_of, move_behind
 from resolute.engine.deployments.deployments import record_in_deployment
 from resolute.engine.experiments.changes import record_in_experiment
+from resolute.engine.jobs.pools import find_pool
 from resolute.engine.platform import Platform
 from resolute.engine.unit_of_work import Flow, flow
 
@@ -111,19 +112,12 @@ def _changed(platform: Platform, jobs: Mapping[str, Job], update: JobUpdate) -> 
     if update.weight is not None:
         return [replace(job, weight=check_weight(update.weight))]
     if update.resource_pool is not None:
-        return [replace(job, resource_pool=_known_pool(platform, update.resource_pool))]
+        return [replace(job, resource_pool=find_pool(platform, update.resource_pool, key="resourcePool").name)]
     if update.ahead_of is not None:
         return move_ahead_of(list(jobs.values()), job.id, update.ahead_of)
     if update.behind_of is not None:
         return move_behind(list(jobs.values()), job.id, update.behind_of)
     raise InvalidInput(f"Job {job.id}: say what to change: priority, weight, resourcePool, aheadOf or behindOf.")
-
-
-def _known_pool(platform: Platform, pool: str) -> str:
-    pools = {node.resource_pool for node in platform.runner.nodes()}
-    if pool not in pools:
-        raise NotFound(f"resource pool not found: {pool}. There are: {', '.join(sorted(pools))}.")
-    return pool
 
 
 def _save(current: Flow, before: Job, after: Job) -> None:

@@ -9,6 +9,7 @@ from resolute.domain.errors import EnvironmentFailed, ResoluteError, Unavailable
 from resolute.domain.log import LogLevel
 from resolute.domain.node import DeviceType, Node
 from resolute.domain.placement import Claim, Decision, place
+from resolute.domain.pool import pool_named
 from resolute.domain.verdict import Exit
 from resolute.engine.jobs.allocation_moves import ask_to_leave
 from resolute.engine.jobs.cluster import usable_nodes
@@ -108,17 +109,15 @@ def build_gang(platform: Platform, allocation: Allocation) -> Gang:
         task=task,
         allocation=allocation,
         variables=task_variables(platform.config, task, allocation, username=username, token=token),
-        device=_device_of(platform.runner.nodes(), allocation),
+        device=_device_of(platform, allocation),
         log_path=str(platform.logs.path(task.id)),
     )
     return kind_of(task).gang(platform, launch)
 
 
-def _device_of(nodes: list[Node], allocation: Allocation) -> DeviceType:
-    for node in nodes:
-        if node.slots and allocation.shares and node.id == allocation.shares[0].node_id:
-            return node.slots[0].type
-    return DeviceType.CPU
+def _device_of(platform: Platform, allocation: Allocation) -> DeviceType:
+    pool = pool_named(allocation.resource_pool, platform.runner.pools())
+    return pool.device if pool is not None else DeviceType.CPU
 
 
 def _started(platform: Platform, allocation: Allocation, handle: str) -> None:

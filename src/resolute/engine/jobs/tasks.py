@@ -11,6 +11,7 @@ from resolute.domain.job import DEFAULT_POOL, DEFAULT_PRIORITY, Job, JobKind
 from resolute.domain.queue import check_priority
 from resolute.domain.task import Task, TaskType
 from resolute.domain.user import User
+from resolute.engine.jobs.pools import find_pool
 from resolute.engine.jobs.task_moves import add_task, kill_task, queue_task
 from resolute.engine.platform import Platform
 from resolute.engine.unit_of_work import flow
@@ -35,6 +36,7 @@ class TaskRequest:
 def submit_task(platform: Platform, request: TaskRequest, *, user: User) -> Task:
     """A job, its task, and the claim on slots. The task's id is the job's entity."""
     task_id = str(uuid.uuid4())
+    find_pool(platform, request.resource_pool, key="resources.resource_pool")
     with flow(platform) as current:
         job = current.add(
             Job(

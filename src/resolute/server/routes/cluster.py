@@ -20,7 +20,7 @@ from resolute.server.state import ServerState, StateOf
 from resolute.spec.wire import cluster as wire
 from resolute.spec.wire import jobs as wire_jobs
 from resolute.spec.wire.base import Empty
-from resolute.spec.wire.enums import DeviceType, OrderBy
+from resolute.spec.wire.enums import OrderBy
 from resolute.version import __version__
 
 router = Resource(tags=["cluster"])
@@ -117,22 +117,14 @@ def _slot(platform: Platform, agent_id: str, slot_id: int) -> wire.SlotResponse:
 
 @router.get("/api/v1/resource-pools", needs=needs.SIGNED_IN)
 def get_resource_pools(platform: PlatformOf, page: Paging) -> wire.GetResourcePoolsResponse:
-    views = engine.cluster_nodes(platform)
     jobs = list_jobs(platform)
     cut = page.cut(engine.resource_pools(platform))
-    pools = []
-    for pool in cut.items:
-        own = [view for view in views if view.node.resource_pool == pool.name]
-        kinds = {f"TYPE_{slot.type}" for view in own for slot in view.node.slots}
-        pools.append(
-            pool_message(
-                pool,
-                config=platform.config,
-                slot_type=DeviceType(min(kinds - {"TYPE_CPU"} or kinds or {"TYPE_CPU"})),
-                zero_slot=sum(len(view.zero_slot) for view in own),
-                jobs=[job for job in jobs if job.job.resource_pool == pool.name],
-            )
+    pools = [
+        pool_message(
+            view, config=platform.config, jobs=[job for job in jobs if job.job.resource_pool == view.pool.name]
         )
+        for view in cut.items
+    ]
     return wire.GetResourcePoolsResponse(resource_pools=pools, pagination=pagination(cut, page))
 
 
@@ -219,7 +211,7 @@ def get_job_queue_stats(
     platform: PlatformOf,
     resource_pools: Annotated[list[str], Query(alias="resourcePools")] = [],  # noqa: B006
 ) -> wire_jobs.GetJobQueueStatsResponse:
-    names = [p.name for p in engine.resource_pools(platform) if not resource_pools or p.name in resource_pools]
+    names = [p.name for p in platform.runner.pools() if not resource_pools or p.name in resource_pools]
     results = []
     for name in names:
         jobs = list_jobs(platform, name)

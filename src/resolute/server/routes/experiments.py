@@ -14,7 +14,7 @@ from resolute.domain.rights import Permission
 from resolute.engine.experiments import changes as engine
 from resolute.engine.experiments import submission
 from resolute.engine.experiments.collection import policy_of
-from resolute.engine.jobs.cluster import total_slots
+from resolute.engine.jobs.pools import cluster_defaults
 from resolute.engine.jobs.queue import list_jobs
 from resolute.engine.platform import Platform
 from resolute.engine.ports.queries import ExperimentQuery, TrialQuery
@@ -28,7 +28,7 @@ from resolute.server.shapes.experiments import experiment_message, unsaved_summa
 from resolute.server.shapes.states import experiment_states, trial_states
 from resolute.server.uploads import pack_files
 from resolute.server.views import show_experiment, show_trials
-from resolute.spec.experiment import ClusterDefaults, parse_experiment
+from resolute.spec.experiment import ClusterDefaults, ParsedExperiment, parse_experiment
 from resolute.spec.secrets import masked
 from resolute.spec.wire import enums
 from resolute.spec.wire import experiments as wire
@@ -136,7 +136,7 @@ def preview_hp_search(
     body: wire.PreviewHPSearchRequest, platform: PlatformOf, request: Request
 ) -> wire.PreviewHPSearchResponse:
     """How many trials a search would train, and how far, from a simulation."""
-    defaults = ClusterDefaults(checkpoint_storage=platform.config.checkpoint_storage, max_slots=total_slots(platform))
+    defaults = cluster_defaults(platform)
     parsed = parse_experiment(json.dumps(body.config), defaults=defaults, seed=body.seed, name="preview")
     require_small(parsed.config)
     resources = parsed.resolved.get("resources") or {}
@@ -145,7 +145,7 @@ def preview_hp_search(
         parsed.resolved["searcher"],
         parsed.resolved["hyperparameters"],
         body.seed,
-        slots=max(defaults.max_slots or 0, per_trial),
+        slots=max(_slots_of(parsed, defaults), per_trial),
         slots_per_trial=per_trial,
         check=patience(request),
     )
@@ -155,6 +155,10 @@ def preview_hp_search(
             trials=[wire.TrialSummary.model_validate(trial) for trial in simulation.preview()],
         )
     )
+
+
+def _slots_of(parsed: ParsedExperiment, defaults: ClusterDefaults) -> int:
+    return defaults.pools.get(parsed.config.resources.resource_pool) or 0
 
 
 # ------------------------------------------------------------------------------------------------------------ look

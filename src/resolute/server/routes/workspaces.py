@@ -128,7 +128,7 @@ def list_pools_of_workspace(
 ) -> wire.ListRPsBoundToWorkspaceResponse:
     with platform.store.read() as tx:
         tx.workspaces.get(workspace_id)
-    cut = page.cut(sorted({node.resource_pool for node in platform.runner.nodes()}))
+    cut = page.cut([pool.name for pool in platform.runner.pools()])
     return wire.ListRPsBoundToWorkspaceResponse(resource_pools=cut.items, pagination=pagination(cut, page))
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 from datetime import datetime
 
 from resolute.domain.allocation import Allocation
+from resolute.domain.capacity import ZERO_SLOT_LIMIT
 from resolute.domain.job import Job
 from resolute.domain.node import Slot
 from resolute.engine.jobs.cluster import NodeView, PoolView
@@ -92,26 +93,25 @@ def _stats(view: NodeView, slots: list[Slot]) -> wire.DeviceStats:
     )
 
 
-def pool_message(
-    pool: PoolView, *, config: MasterConfig, slot_type: DeviceType, zero_slot: int, jobs: list[JobView]
-) -> wire.ResourcePool:
+def pool_message(view: PoolView, *, config: MasterConfig, jobs: list[JobView]) -> wire.ResourcePool:
+    pool, agents = view.pool, len(view.nodes)
     scheduled = sum(job.is_scheduled for job in jobs)
     is_priority = config.scheduler == "priority"
     return wire.ResourcePool(
         name=pool.name,
-        description=f"{pool.agents} node(s), {pool.slots} slot(s)",
-        num_agents=pool.agents,
-        slots_available=pool.slots,
-        slots_used=pool.used,
-        slot_type=slot_type,
-        slots_per_agent=pool.slots // pool.agents if pool.agents else 0,
-        aux_container_capacity=100 * pool.agents,
-        aux_containers_running=zero_slot,
-        aux_container_capacity_per_agent=100,
-        default_compute_pool=pool.is_default,
-        default_aux_pool=pool.is_default,
-        min_agents=pool.agents,
-        max_agents=pool.agents,
+        description=_described(view),
+        num_agents=agents,
+        slots_available=view.slots,
+        slots_used=view.used,
+        slot_type=DeviceType(f"TYPE_{pool.device}"),
+        slots_per_agent=view.slots // agents if agents else 0,
+        aux_container_capacity=ZERO_SLOT_LIMIT * agents,
+        aux_containers_running=sum(len(node.zero_slot) for node in view.nodes),
+        aux_container_capacity_per_agent=ZERO_SLOT_LIMIT,
+        default_compute_pool=view.is_default,
+        default_aux_pool=view.is_default,
+        min_agents=agents,
+        max_agents=agents,
         scheduler_type=SchedulerType.PRIORITY if is_priority else SchedulerType.FAIR_SHARE,
         scheduler_fitting_policy=FittingPolicy(f"FITTING_POLICY_{config.fitting_policy.upper()}"),
         location="on-prem",
@@ -122,6 +122,15 @@ def pool_message(
         cluster_name=config.cluster_name,
         stats=wire.QueueStats(queued_count=len(jobs) - scheduled, scheduled_count=scheduled),
     )
+
+
+def _described(view: PoolView) -> str:
+    parts = [f"{len(view.nodes)} node(s), {view.slots} slot(s)"]
+    if view.pool.can_grow:
+        parts.append("grows when work waits")
+    if view.pool.is_delegating:
+        parts.append("its engine places")
+    return ", ".join(parts)
 
 
 def job_message(view: JobView) -> wire_jobs.Job:

@@ -79,7 +79,7 @@ def test_slots_are_claimed_from_the_queue(stage: Any) -> None:
     ("serving", "sentence"),
     [
         (Serving(slots=3), "serving.slots: 3 slots per replica do not fit"),
-        (Serving(resource_pool="tpu"), "there is no pool 'tpu'. There are: default"),
+        (Serving(resource_pool="tpu"), "there is no resource pool 'tpu'. There are: default"),
     ],
 )
 def test_what_can_never_run_is_refused_before_anything_is_written(stage: Any, serving: Serving, sentence: str) -> None:

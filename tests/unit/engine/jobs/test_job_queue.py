@@ -194,7 +194,7 @@ def test_an_experiment_that_goes_on_stands_as_its_new_configuration_says(world: 
         ({"weight": 0}, "Weight 0 is out of range"),
         ({"weight": float("nan")}, "Weight nan is out of range"),
         ({}, "say what to change"),
-        ({"resource_pool": "nowhere"}, "resource pool not found: nowhere"),
+        ({"resource_pool": "nowhere"}, "resourcePool: there is no resource pool 'nowhere'. There are: default"),
         ({"ahead_of": "nobody"}, "Job nobody is not in the queue"),
     ],
 )
