@@ -107,6 +107,7 @@ class Load:
             "failed": len(self.failures),
             "failures": self.failures[:5],
             "per_s": round(sum(self.statuses.values()) / elapsed, 1),
+            "longest_s": round(ordered[-1], 3),
             **{f"p{q}_ms": round(1000 * ordered[int(len(ordered) * q / 100)], 3) for q in (50, 95, 99)},
         }
 

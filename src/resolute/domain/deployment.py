@@ -75,6 +75,13 @@ class Serving:
     timeout_s: float = 60.0
     max_body_bytes: int = 64 << 20
     startup_timeout_s: float = 120.0
+    health_path: str = "/v2/health/ready"
+    """What each replica is asked every second; an answer of 500 or more, or none, takes it out of rotation."""
+    hung_after_s: float = 0.0
+    """Without any answer for so long a replica is killed and replaced. 0: 10 s, or `timeout_s` and those for a server
+    of the user's own, which may answer nothing while it computes."""
+    idempotent: bool = False
+    """The model may be asked the same twice: a request that a dying replica may have begun is sent to another one."""
     environment: dict[str, str] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     """Passed to the model: `score_threshold`, `slice_size`, handler settings ..."""

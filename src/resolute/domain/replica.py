@@ -13,6 +13,8 @@ class ReplicaState(StrEnum):
     QUEUED = "QUEUED"
     STARTING = "STARTING"
     READY = "READY"
+    UNHEALTHY = "UNHEALTHY"
+    """Was ready, and does not answer as it should: the router sends it nothing."""
     DRAINING = "DRAINING"
     """Gets no new requests; it goes when those under way are answered."""
     RESTARTING = "RESTARTING"
@@ -37,7 +39,9 @@ class Replica:
     failures: int = 0
     """Processes in a row that ended without having been ready."""
     reason: str = ""
-    """How its last process ended."""
+    """How its last process ended, or why it is unhealthy."""
+    is_hung: bool = False
+    """It has said nothing for so long that nobody expects it to: it is killed and replaced."""
     is_drained: bool = False
     """The router has let go of it and nothing is under way there."""
 
@@ -48,6 +52,11 @@ class Replica:
     @property
     def is_ready(self) -> bool:
         return self.state is ReplicaState.READY
+
+    @property
+    def is_routed(self) -> bool:
+        """The router knows it, and decides by itself whether to send it anything."""
+        return self.state in (ReplicaState.READY, ReplicaState.UNHEALTHY)
 
 
 def address_parts(address: str) -> tuple[str, int]:

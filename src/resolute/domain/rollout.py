@@ -238,16 +238,20 @@ class _Plan:
         for replica in self.replicas:
             self._move_on(replica)
         for number, revision in sorted(self.revisions.items()):
-            staying = [r for r in self._of(number) if not r.is_leaving]
+            staying = [r for r in self._of(number) if not r.is_leaving and not r.is_hung]
             missing = revision.replicas_wanted - len(staying)
             if missing > 0 and self.observed.sources.get(number) == "":
                 self.start += [number] * missing
             for surplus in sorted(staying, key=_worth)[: max(0, -missing)]:
-                self.moves["drain" if surplus.is_ready else "stop"].append(surplus.task_id)
+                self.moves["drain" if surplus.is_routed else "stop"].append(surplus.task_id)
 
     def _move_on(self, replica: Replica) -> None:
         age = self.now - replica.since
-        if replica.state is ReplicaState.DRAINING:
+        if replica.is_hung:
+            # Whoever does not answer does not heed a request to leave either.
+            self.moves["kill"].append(replica.task_id)
+            self.notices.append(f"A replica of revision {replica.revision} hangs and is replaced: {replica.reason}.")
+        elif replica.state is ReplicaState.DRAINING:
             if replica.is_drained or age > timedelta(seconds=DRAIN_WITHIN_S):
                 self.moves["stop"].append(replica.task_id)
         elif replica.state is ReplicaState.STOPPING:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from resolute.domain.replica_health import HUNG_AFTER_S, Health
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoutedReplica:
@@ -17,6 +19,11 @@ class RoutedRevision:
     replicas: tuple[RoutedReplica, ...] = ()
     timeout_s: float = 60.0
     max_body_bytes: int = 64 << 20
+    health_path: str = ""
+    """What its replicas are asked again and again; empty: they are not."""
+    hung_after_s: float = HUNG_AFTER_S
+    idempotent: bool = False
+    """A request whose replica died may be sent to another one, whatever its method."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +78,12 @@ class DeploymentCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SickReplica:
+    health: Health
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RouterCounts:
     started: str
     """Another value: another router, whose counts began anew."""
@@ -79,3 +92,5 @@ class RouterCounts:
     deployments: dict[int, DeploymentCounts] = field(default_factory=dict)
     in_flight: dict[str, int] = field(default_factory=dict)
     """By replica; those with none are left out."""
+    sick: dict[str, SickReplica] = field(default_factory=dict)
+    """Replicas of the table that get no requests now."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
 from resolute.domain import deployment as domain
 from resolute.domain.errors import InvalidConfig, InvalidInput
@@ -22,6 +22,7 @@ _DNS_LABEL = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 _HUMP = re.compile(r"(?<=[a-z0-9])([A-Z])")
 _STICKY = re.compile(r"(header|cookie):[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _LONGEST_S = 86_400.0
+_HEALTH_PATH = re.compile(r"(/[!-~]{0,500})?")
 S = TypeVar("S", domain.Scaling, domain.Guard, domain.Serving)
 
 
@@ -67,9 +68,21 @@ class ServingConfig(_Section):
     timeout_s: Annotated[Number, Field(gt=0, le=3600)] = 60.0
     max_body_bytes: Annotated[Positive, Field(le=4 << 30)] = 64 << 20
     startup_timeout_s: Annotated[Number, Field(ge=1, le=_LONGEST_S)] = 120.0
+    health_path: str = "/v2/health/ready"
+    hung_after_s: Annotated[Number, Field(ge=0, le=_LONGEST_S)] = 0.0
+    idempotent: bool = False
     environment: dict[str, str] = Field(default_factory=dict)
     options: dict[str, Any] = Field(default_factory=dict)
     command: list[Text] = Field(default_factory=list)
+
+    @field_validator("health_path")
+    @classmethod
+    def _can_be_asked_for(cls, path: str) -> str:
+        if not _HEALTH_PATH.fullmatch(path):
+            raise fault(
+                f'{path!r} cannot be asked for; it must begin with / and have no spaces, or be "" for no probes'
+            )
+        return path
 
 
 class DeploymentConfig(_Section):

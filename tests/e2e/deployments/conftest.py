@@ -24,8 +24,16 @@ class Deployer:
         command = [sys.executable, str(MODEL_SERVER)]
         return {"modelUri": str(MODEL_SERVER), "serving": {"command": command, "environment": environment}}
 
-    def create(self, name: str, *, environment: dict[str, str] | None = None, **fields: Any) -> dict[str, Any]:
+    def create(
+        self,
+        name: str,
+        *,
+        environment: dict[str, str] | None = None,
+        serving: dict[str, Any] | None = None,
+        **fields: Any,
+    ) -> dict[str, Any]:
         body = {"name": name, **self.body(**(environment or {})), **fields}
+        body["serving"] = {**body["serving"], **(serving or {})}
         return dict(self.master.call("POST", "/api/v1/deployments", json=body))
 
     def post(self, name: str, what: str, **body: Any) -> dict[str, Any]:

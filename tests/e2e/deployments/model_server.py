@@ -26,7 +26,8 @@ async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
             headers = {k.lower(): v.strip() for k, _, v in (line.partition(":") for line in lines)}
             body = await reader.readexactly(int(headers.get("content-length", 0)))
             status, content = answer(first.split()[1], body)
-            await asyncio.sleep(float(os.environ.get("DELAY_S", "0")))
+            if first.split()[1] != "/v2/health/ready":
+                await asyncio.sleep(float(os.environ.get("DELAY_S", "0")))
             head = f"HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {len(content)}\r\n\r\n"
             writer.write(head.encode() + content)
     except (asyncio.IncompleteReadError, ConnectionError):
@@ -36,7 +37,7 @@ async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 def answer(path: str, body: bytes) -> tuple[int, bytes]:
     if path == "/die":
         os.kill(os.getpid(), signal.SIGKILL)
-    if os.environ.get("FAILS"):
+    if os.environ.get("FAILS") and path != "/v2/health/ready":
         return 500, b'{"error": "told to fail"}'
     content = {"revision": int(os.environ["RESOLUTE_REVISION"]), "path": path, "pid": os.getpid()}
     return 200, json.dumps({**content, "bytes": len(body)}).encode()

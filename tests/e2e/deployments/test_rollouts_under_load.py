@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,11 +52,12 @@ def sum_of(deployer: Any, name: str) -> int:
 
 
 @pytest.mark.parametrize("replicas", [1, 2])
-def test_a_killed_replica_costs_no_request(
+def test_a_killed_replica_costs_an_idempotent_model_no_request(
     deployer: Any, clients: Callable[..., Any], pause: Callable[[float], None], replicas: int
 ) -> None:
     name = f"killed{replicas}"
-    deployer.create(name, scaling={"minReplicas": replicas, "maxReplicas": replicas})
+    scaling = {"minReplicas": replicas, "maxReplicas": replicas}
+    deployer.create(name, scaling=scaling, serving={"idempotent": True})
     ready = deployer.until(name, lambda d: d["revisions"][0]["replicasReady"] == replicas)
     load = clients(ready)
     pause(0.5)
@@ -68,6 +70,65 @@ def test_a_killed_replica_costs_no_request(
 
     assert seen["failed"] == 0, seen["failures"]
     assert seen["requests"] > 300
+
+
+def test_a_killed_replica_costs_each_client_at_most_what_it_had_in_hand(
+    deployer: Any, clients: Callable[..., Any], pause: Callable[[float], None]
+) -> None:
+    deployer.create("once", scaling={"minReplicas": 2, "maxReplicas": 2}, environment={"DELAY_S": "0.05"})
+    ready = deployer.until("once", lambda d: d["revisions"][0]["replicasReady"] == 2)
+    load = clients(ready, clients=8)
+    pause(0.5)
+
+    os.kill(pid_of_one(deployer, ready), signal.SIGKILL)
+    deployer.until("once", lambda d: d["state"] == "STATE_DEGRADED")
+    deployer.until("once", lambda d: d["revisions"][0]["replicasReady"] == 2)
+    pause(0.5)
+    seen = load.stop()
+
+    assert seen["failed"] <= 8, seen["failures"]
+    assert set(seen["statuses"]) <= {"200", "502"}
+    assert seen["longest_s"] < 5
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_a_stopped_replica_is_found_out_and_replaced_and_nobody_waits_a_minute(
+    deployer: Any, clients: Callable[..., Any], pause: Callable[[float], None], replicas: int
+) -> None:
+    name = f"stopped{replicas}"
+    scaling = {"minReplicas": replicas, "maxReplicas": replicas}
+    deployer.create(name, scaling=scaling, serving={"hungAfterS": 4})
+    ready = deployer.until(name, lambda d: d["revisions"][0]["replicasReady"] == replicas)
+    load = clients(ready, clients=8)
+    pause(0.5)
+
+    stopped = pid_of_one(deployer, ready)
+    os.kill(stopped, signal.SIGSTOP)
+    ill = deployer.until(name, lambda d: "STATE_UNHEALTHY" in [r["state"] for r in d["revisions"][0]["replicas"]])
+    deployer.until(name, lambda d: d["state"] == "STATE_READY" and d["revisions"][0]["replicasReady"] == replicas)
+    pause(0.5)
+    seen = load.stop()
+
+    sick = next(r for r in ill["revisions"][0]["replicas"] if r["state"] == "STATE_UNHEALTHY")
+    assert ill["state"] == "STATE_DEGRADED"
+    assert "probes in a row failed" in sick["reason"]
+    assert not Path(f"/proc/{stopped}").exists()
+    assert seen["failed"] <= 8, seen["failures"]
+    assert seen["longest_s"] < 20
+    assert seen["requests"] > 300
+
+
+def test_a_replica_that_goes_on_after_a_while_gets_requests_again(deployer: Any) -> None:
+    deployer.create("paused", serving={"hungAfterS": 60})
+    ready = deployer.until_ready("paused")
+    paused = pid_of_one(deployer, ready)
+
+    os.kill(paused, signal.SIGSTOP)
+    deployer.until("paused", lambda d: d["revisions"][0]["replicasReady"] == 0)
+    os.kill(paused, signal.SIGCONT)
+    deployer.until_ready("paused")
+
+    assert pid_of_one(deployer, ready) == paused
 
 
 def pid_of_one(deployer: Any, deployment: dict[str, Any]) -> int:

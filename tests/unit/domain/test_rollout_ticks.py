@@ -348,3 +348,41 @@ def test_a_revision_moves_only_as_listed() -> None:
     assert revision(1, S.RETIRED).moved_to(S.STARTING).state is S.STARTING
     with pytest.raises(IllegalTransition, match="Revision 1 is FAILED; it cannot become READY"):
         revision(1, S.FAILED).moved_to(S.READY)
+
+
+# ------------------------------------------------------------------------------------------------------ hung ones
+
+
+def test_a_replica_that_hangs_is_killed_and_another_one_started_at_once() -> None:
+    hung = replica("a", 1, R.UNHEALTHY, is_hung=True, reason="4 probes in a row failed: no answer within 1 s")
+
+    changes = tick(deployment(stable=1), [revision(1)], [hung], HERE, LATER)
+
+    assert (changes.kill, changes.start, changes.stop) == (("a",), (1,), ())
+    assert changes.notices == (
+        "A replica of revision 1 hangs and is replaced: 4 probes in a row failed: no answer within 1 s.",
+    )
+
+
+def test_one_that_is_only_unhealthy_is_left_alone() -> None:
+    changes = tick(deployment(stable=1), [revision(1)], [replica("a", 1, R.UNHEALTHY)], HERE, LATER)
+
+    assert changes == Changes()
+
+
+def test_the_unhealthy_one_goes_first_and_in_peace() -> None:
+    replicas = [replica("ill", 1, R.UNHEALTHY), replica("well", 1, since=LATER)]
+
+    changes = tick(deployment(stable=1), [revision(1, wanted=1)], replicas, HERE, LATER)
+
+    assert (changes.drain, changes.stop) == (("ill",), ())
+
+
+def test_an_unhealthy_canary_gets_no_share() -> None:
+    split = traffic(
+        deployment(stable=1, canary=2, canary_percent=30),
+        [revision(1), revision(2)],
+        [replica("a", 1), replica("b", 2, R.UNHEALTHY)],
+    )
+
+    assert split == ((1, 100.0),)

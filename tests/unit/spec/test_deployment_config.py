@@ -49,6 +49,11 @@ def test_a_file_is_read_with_its_defaults() -> None:
         ("name: a\nscaling: {metric: cpu}", "scaling.metric"),
         ("name: a\nmin_replicas: 2", "scaling.min_replicas"),
         ("name: a\nserving: {slots: two}", 'serving.slots: "two" is not a whole number'),
+        (
+            "name: a\nserving: {health_path: ready}",
+            "serving.health_path: 'ready' cannot be asked for; it must begin with /",
+        ),
+        ("name: a\nserving: {health_path: '/a b'}", "serving.health_path: '/a b' cannot be asked for"),
         ("name: [", "is not YAML"),
     ],
 )

@@ -6455,11 +6455,12 @@ export interface components {
         Replica: {
             address: string;
             allocationId: string;
+            reason: string;
             state: components["schemas"]["ReplicaState"];
             taskId: string;
         };
         /** @enum {string} */
-        ReplicaState: "STATE_QUEUED" | "STATE_STARTING" | "STATE_READY" | "STATE_DRAINING" | "STATE_RESTARTING" | "STATE_STOPPING";
+        ReplicaState: "STATE_QUEUED" | "STATE_STARTING" | "STATE_READY" | "STATE_UNHEALTHY" | "STATE_DRAINING" | "STATE_RESTARTING" | "STATE_STOPPING";
         /** @description A finished checkpoint. `digests` (sha256 per file) is ours and optional. */
         ReportCheckpointRequest: {
             allocationId?: string;
@@ -6680,6 +6681,9 @@ export interface components {
             environment: {
                 [key: string]: string;
             };
+            healthPath: string;
+            hungAfterS: number;
+            idempotent: boolean;
             maxBatchDelayMs: number;
             maxBatchSize: number;
             maxBodyBytes: number;

@@ -7,7 +7,7 @@ allocations. Nothing here decides: `domain.rollout` does.
 import json
 import uuid
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.deployment import Deployment, Revision, Serving
 from resolute.domain.log import LogStream
 from resolute.domain.replica import Replica, ReplicaState
+from resolute.domain.replica_health import Health
 from resolute.domain.task import Task, TaskType
 from resolute.engine.deployments.sources import source_folder
 from resolute.engine.jobs.allocation_moves import ask_to_leave, live_allocation
@@ -27,6 +28,8 @@ from resolute.engine.ports.logs import LogQuery
 from resolute.engine.ports.runner import Gang
 from resolute.engine.unit_of_work import Flow
 
+_FRESH = timedelta(seconds=5)
+"""News of the router that are older say nothing of now; it tells every second."""
 COMMAND = ("python3", "-m", "resolute.serving.replica")
 
 
@@ -76,6 +79,17 @@ def _state(task: Task, current: Allocation) -> tuple[ReplicaState, datetime]:
     since = current.start_time or current.changed_at
     is_ready = current.is_ready and bool(current.proxy_address)
     return (ReplicaState.READY if is_ready else ReplicaState.STARTING), since
+
+
+def seen_by_router(platform: Platform, replica: Replica) -> Replica:
+    """As the router finds it now, for one that said it was ready. Without fresh news it is believed."""
+    counts, told_at = platform.traffic.counts(), platform.traffic.told_at
+    if replica.state is not ReplicaState.READY or counts is None or told_at is None:
+        return replica
+    sick = counts.sick.get(replica.allocation_id)
+    if sick is None or platform.clock() - told_at > _FRESH:
+        return replica
+    return replace(replica, state=ReplicaState.UNHEALTHY, reason=sick.reason, is_hung=sick.health is Health.HUNG)
 
 
 def with_last_line(platform: Platform, replica: Replica) -> Replica:

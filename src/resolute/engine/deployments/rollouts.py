@@ -14,6 +14,7 @@ from typing import Protocol
 from resolute.domain.deployment import Deployment, Revision
 from resolute.domain.errors import ResoluteError
 from resolute.domain.replica import Replica, ReplicaState
+from resolute.domain.replica_health import HUNG_AFTER_S
 from resolute.domain.rollout import Changes, Observed, tick, traffic
 from resolute.domain.router_watch import Remedy, RouterWatch
 from resolute.domain.routing import RoutedDeployment, RoutedReplica, RoutedRevision, RouterCounts, RoutingTable
@@ -22,6 +23,7 @@ from resolute.engine.deployments.deployments import deployment_key
 from resolute.engine.deployments.replicas import (
     replicas_of_deployments,
     restart_replica,
+    seen_by_router,
     start_replica,
     stop_replica,
     with_last_line,
@@ -192,7 +194,7 @@ class Rollouts:
             return with_last_line(self._platform, replica)
         if replica.state is ReplicaState.DRAINING:
             return replace(replica, is_drained=self._is_drained(replica))
-        return replica
+        return seen_by_router(self._platform, replica)
 
     def _is_drained(self, replica: Replica) -> bool:
         """The router follows the table in which the replica is missing, and has nothing under way there."""
@@ -352,10 +354,14 @@ def _routed(snapshot: Snapshot, secret: str) -> RoutedDeployment:
 
 
 def _routed_revision(revision: Revision, replicas: Sequence[Replica]) -> RoutedRevision:
-    ready = [r for r in replicas if r.revision == revision.number and r.is_ready]
+    serving = revision.serving
+    routed = [r for r in replicas if r.revision == revision.number and r.is_routed]
     return RoutedRevision(
         number=revision.number,
-        replicas=tuple(RoutedReplica(id=r.allocation_id, address=r.address) for r in ready),
-        timeout_s=revision.serving.timeout_s,
-        max_body_bytes=revision.serving.max_body_bytes,
+        replicas=tuple(RoutedReplica(id=r.allocation_id, address=r.address) for r in routed),
+        timeout_s=serving.timeout_s,
+        max_body_bytes=serving.max_body_bytes,
+        health_path=serving.health_path,
+        hung_after_s=serving.hung_after_s or HUNG_AFTER_S + (serving.timeout_s if serving.command else 0.0),
+        idempotent=serving.idempotent,
     )

@@ -12,7 +12,7 @@ from resolute.domain.errors import NotFound
 from resolute.domain.rights import Permission
 from resolute.engine.deployments import deployments as engine
 from resolute.engine.deployments.models import SourceSpec, registered_name
-from resolute.engine.deployments.replicas import replicas_of_deployments
+from resolute.engine.deployments.replicas import replicas_of_deployments, seen_by_router
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.server.auth import Caller, PlatformOf, Principal
@@ -221,7 +221,7 @@ def _messages(platform: Platform, tx: Transaction, found: list[Deployment]) -> l
                 DeploymentView(
                     deployment=deployment,
                     revisions=revisions,
-                    replicas=replicas.get(deployment.id, []),
+                    replicas=[seen_by_router(platform, each) for each in replicas.get(deployment.id, [])],
                     username=users.get(deployment.user_id, ""),
                     router_url=platform.traffic.router_url,
                     models=_models(tx, [r.model_version_id for r in revisions]),

@@ -51,6 +51,9 @@ def deployment_message(view: DeploymentView) -> wire.Deployment:
     )
 
 
+_SHORT = frozenset({ReplicaState.RESTARTING, ReplicaState.UNHEALTHY})
+
+
 def deployment_state(view: DeploymentView) -> wire.DeploymentState:
     deployment = view.deployment
     if deployment.is_deleted:
@@ -62,7 +65,7 @@ def deployment_state(view: DeploymentView) -> wire.DeploymentState:
     own = [r for r in view.replicas if r.revision == stable.number and not r.is_leaving]
     if not own and stable.replicas_wanted == 0 and stable.state is RevisionState.READY:
         return wire.DeploymentState.SCALED_TO_ZERO
-    is_short = not any(r.is_ready for r in own) or any(r.state is ReplicaState.RESTARTING for r in own)
+    is_short = not any(r.is_ready for r in own) or any(r.state in _SHORT for r in own)
     return wire.DeploymentState.DEGRADED if is_short else wire.DeploymentState.READY
 
 
@@ -94,6 +97,7 @@ def _replica(replica: Replica) -> wire.Replica:
         task_id=replica.task_id,
         state=wire.ReplicaState(f"STATE_{replica.state}"),
         address=replica.address,
+        reason=replica.reason,
     )
 
 

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import secrets
 import signal
@@ -20,6 +21,7 @@ from resolute.serving.http.connections import Connections
 from resolute.serving.http.limits import limits_of_process
 from resolute.serving.router.control import Control
 from resolute.serving.router.front import Front
+from resolute.serving.router.prober import Prober
 from resolute.serving.router.routes import Routes
 
 _LOOK_S = 0.25
@@ -36,6 +38,7 @@ def main() -> int:
     parser.add_argument("--table", type=Path, required=True, help="JSON that the master writes")
     parser.add_argument("--state", type=Path, required=True, help="JSON that this process writes when it listens")
     given = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
     try:
         uvloop.run(serve(given.host, given.port, given.table, given.state))
     except OSError as problem:
@@ -50,7 +53,7 @@ async def serve(host: str, port: int, table: Path, state: Path) -> None:
     stopping = asyncio.Event()
     control = Control(token=token, counts=lambda: routes.counts(), reload=lambda: follower.look())
     routes = Routes(forward_token=token, on_demand=control.demand)
-    follower = Follower(table, routes)
+    follower, prober = Follower(table, routes), Prober(routes)
     follower.look()
     back = await asyncio.start_server(control.handle, "127.0.0.1", 0)
     connections = Connections(Front(routes), limits_of_process(_FILES_PER_CLIENT))
@@ -62,9 +65,11 @@ async def serve(host: str, port: int, table: Path, state: Path) -> None:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), _LOOK_S)
         follower.look()
+        prober.look()
         connections.sweep()
     front.close()
     await _finish(connections)
+    prober.close()
     back.close()
 
 

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from resolute.domain.replica_health import Health, outliers
 from resolute.domain.routing import RoutedDeployment, RoutedRevision
 from resolute.domain.traffic import pick, position_of_number, position_of_value
 from resolute.serving.http.request import Request
@@ -16,6 +17,8 @@ from resolute.serving.router.upstream import Replica
 
 MOST_WAITING = 1000
 MOST_SHADOWS = 32
+LONGEST_WAIT_FOR_SICK_S = 30.0
+"""Long enough for a hung replica to be found out and replaced."""
 
 
 class Waiter(Protocol):
@@ -35,21 +38,41 @@ class Group:
 
     def __init__(self, revision: RoutedRevision, replicas: list[Replica]) -> None:
         self.timeout_s = revision.timeout_s
+        self.health_path = revision.health_path
+        self.idempotent = revision.idempotent
         self.replicas = replicas
         self._next = 0
 
     def least_loaded(self, now: float) -> Replica | None:
-        """None: there is none, or all are resting."""
+        """Of those that are well, else of those that were ejected. None: nobody can answer now."""
         count = len(self.replicas)
         self._next += 1
         best: Replica | None = None
+        ejected: Replica | None = None
         for offset in range(count):
             replica = self.replicas[(self._next + offset) % count]
-            if replica.is_resting(now):
+            health = replica.health(now)
+            if replica.is_resting(now) or health in (Health.UNREADY, Health.HUNG):
                 continue
-            if best is None or replica.in_flight < best.in_flight:
-                best = replica
-        return best
+            if health is Health.EJECTED:
+                ejected = _freer(ejected, replica)
+            else:
+                best = _freer(best, replica)
+        return best or ejected
+
+    def eject(self, now: float) -> list[Replica]:
+        """Send those to rest that fail or dawdle beside the others. Returns them."""
+        replicas = {replica.id: replica for replica in self.replicas}
+        out = [replica.id for replica in self.replicas if replica.health(now) is not Health.HEALTHY]
+        found = outliers({name: replica.record.recent(now) for name, replica in replicas.items()}, out=out)
+        for name, why in found.items():
+            replicas[name].ejection.eject(now, why)
+            replicas[name].record.forget(now)
+        return [replicas[name] for name in found]
+
+
+def _freer(best: Replica | None, replica: Replica) -> Replica:
+    return replica if best is None or replica.in_flight < best.in_flight else best
 
 
 class Deployed:
@@ -124,6 +147,12 @@ class Deployed:
         return self.routed.public or (kind.lower() == b"bearer" and hmac.compare_digest(shown, self.routed.key_hash))
 
     # --------------------------------------------------------------------------------------------- who waits
+
+    @property
+    def wait_s(self) -> float:
+        """A replica that is being started is waited for; one that is there and does not answer not so long."""
+        is_there = any(group.replicas for group in self.groups.values())
+        return min(self.routed.wait_s, LONGEST_WAIT_FOR_SICK_S) if is_there else self.routed.wait_s
 
     def wait(self, waiter: Waiter) -> bool:
         """False: too many wait already."""

@@ -1,7 +1,8 @@
-"""One request on its way: to a replica, to another one when that is gone, back to the client.
+"""One request on its way: to a replica, to another one where that is safe, back to the client.
 
-An answer is held back until it is complete (unless it is large or has no length), so that a replica that dies in the
-middle of it costs nothing: the request goes to another one. Model servers must therefore expect to see a request twice.
+A request that no replica can have begun goes to another one. One that a dead replica may have begun does so only when
+doing it twice does no harm: by its method, or because the deployment says so (`serving.idempotent`). An answer is held
+back until it is complete (unless it is large or has no length), so that this is still possible in the middle of it.
 """
 
 import asyncio
@@ -17,6 +18,7 @@ from resolute.serving.router.upstream import Replica, Upstream
 _HELD_BYTES = 256 * 1024
 _MOST_SENDS = 3
 """A request that ended so many servers is not sent to another one."""
+_HARMLESS = frozenset({b"GET", b"HEAD", b"OPTIONS"})
 _SLACK_S = 2.0
 """The model server's own time-out comes first: its sentence knows more."""
 
@@ -48,6 +50,7 @@ class Exchange:
         "_replica",
         "_request",
         "_sends",
+        "_sent_at",
         "_started",
         "_timer",
         "_turn",
@@ -76,6 +79,7 @@ class Exchange:
         self._timer: asyncio.TimerHandle | None = None
         self._deadline = 0.0
         self._sends = 0
+        self._sent_at = 0.0
         self._held: list[bytes] = []
         self._held_bytes = 0
         self._is_streaming = False
@@ -128,6 +132,7 @@ class Exchange:
     def _send(self, chosen: tuple[int, Group, Replica]) -> None:
         self.revision, self._group, self._replica = chosen
         self._replica.in_flight += 1
+        self._sent_at = self._loop.time()
         self.deployed.counter.of(self.revision).in_flight += 1
         self._set_timer(self._group.timeout_s + _SLACK_S, self._late)
         self._replica.send(self, self._request)
@@ -138,7 +143,7 @@ class Exchange:
             self.deployed.wait(self)
             return
         if not self._deadline:
-            self._deadline = now + self.deployed.routed.wait_s
+            self._deadline = now + self.deployed.wait_s
         if not self.deployed.wait(self):
             sentence = f"Deployment {self.deployed.routed.name} has no replica yet and too many requests wait for one."
             self._refuse(429, sentence, retry_after_s=5)
@@ -204,15 +209,29 @@ class Exchange:
             self._end()
             self._turn.done(is_last=True)
             return
-        if self._sends >= _MOST_SENDS:
+        why = self._why_not_again(upstream)
+        if why:
             self._count(is_error=True)
             self._leave_replica()
-            self._refuse(502, f"{self._sends} model servers ended without answering this request.")
+            self._refuse(502, why)
             return
         self._leave_replica()
         self._held.clear()
         self._held_bytes = 0
         self._try_again()
+
+    def _why_not_again(self, upstream: Upstream) -> str:
+        """Empty when the request may be sent to another replica."""
+        if self._sends >= _MOST_SENDS:
+            return f"{self._sends} model servers ended without answering this request."
+        is_harmless = self.method in _HARMLESS or (self._group is not None and self._group.idempotent)
+        if is_harmless or not upstream.has_begun:
+            return ""
+        what = "does not answer any more" if upstream.is_abandoned else "ended"
+        return (
+            f"The model server {what}, and may have begun this request: it was not sent to another one. Send it again "
+            "if doing it twice does no harm, or say so in the deployment: serving.idempotent."
+        )
 
     def _try_again(self) -> None:
         if self._is_shadow:
@@ -235,7 +254,7 @@ class Exchange:
             upstream.close()
 
     def _waited_too_long(self) -> None:
-        name, wait_s = self.deployed.routed.name, self.deployed.routed.wait_s
+        name, wait_s = self.deployed.routed.name, self.deployed.wait_s
         self._refuse(
             503, f"Deployment {name} has had no ready replica for {wait_s:g} s; `resolute deploy describe {name}`.", 5
         )
@@ -251,7 +270,10 @@ class Exchange:
         self._turn.done(is_last=is_streaming)
 
     def _count(self, *, is_error: bool) -> None:
-        self.deployed.counter.of(self.revision).ended(self._loop.time() - self._started, is_error=is_error)
+        now = self._loop.time()
+        if self._replica is not None:
+            self._replica.record.ended(now, now - self._sent_at, is_error=is_error)
+        self.deployed.counter.of(self.revision).ended(now - self._started, is_error=is_error)
 
     def _leave_replica(self) -> None:
         if self._replica is not None:

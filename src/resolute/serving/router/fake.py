@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+from resolute.domain.replica_health import Health
 from resolute.domain.routing import (
     DeploymentCounts,
     RevisionCounts,
     RoutedDeployment,
     RouterCounts,
     RoutingTable,
+    SickReplica,
 )
 from resolute.domain.traffic import bucket_of
 
@@ -25,6 +27,7 @@ class FakeRouter:
         self.forward_token = "from-the-master"
         self._deployments: dict[int, DeploymentCounts] = {}
         self._in_flight: dict[str, int] = {}
+        self._sick: dict[str, SickReplica] = {}
 
     # -------------------------------------------------------------------------------------------------- the port
 
@@ -49,6 +52,7 @@ class FakeRouter:
             version=version - 1 if self.is_behind else version,
             deployments=dict(self._deployments),
             in_flight=dict(self._in_flight),
+            sick=dict(self._sick),
         )
 
     # ------------------------------------------------------------------------------------------------ the script
@@ -85,6 +89,13 @@ class FakeRouter:
 
     def keep_busy(self, allocation_id: str, requests: int) -> None:
         self._in_flight = {**self._in_flight, allocation_id: requests}
+
+    def find_sick(self, allocation_id: str, health: Health, reason: str = "no answer within 1 s") -> None:
+        self._sick[allocation_id] = SickReplica(health=health, reason=reason)
+
+    def find_well(self) -> None:
+        """Everybody."""
+        self._sick.clear()
 
     def keep_waiting(self, deployment_id: int, waiting: int) -> None:
         known = self._deployments.get(deployment_id, DeploymentCounts())

@@ -4,12 +4,13 @@ import asyncio
 import hmac
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from resolute.domain.data_path import forward_proof, is_for_the_platform, why_ambiguous
 from resolute.domain.errors import InvalidInput
-from resolute.domain.routing import RoutedReplica, RouterCounts, RoutingTable
+from resolute.domain.replica_health import Health
+from resolute.domain.routing import RoutedReplica, RoutedRevision, RouterCounts, RoutingTable, SickReplica
 from resolute.serving.http.answers import plain, refuse
 from resolute.serving.http.request import Refused, Request
 from resolute.serving.router.deployed import Deployed
@@ -69,7 +70,7 @@ class Routes:
             for revision in routed.revisions:
                 for each in revision.replicas:
                     try:
-                        self._replicas[each.id] = _taken(known, each)
+                        self._replicas[each.id] = _taken(known, each, revision)
                     except InvalidInput as problem:
                         _log.warning("Replica %s of %s is left out: %s", each.id, routed.name, problem)
         for replica in known.values():
@@ -122,18 +123,36 @@ class Routes:
         names = ", ".join(sorted(self._by_name)) or "none yet"
         return f"{sentence} There are: {names}."
 
+    @property
+    def deployed(self) -> Iterable[Deployed]:
+        return self._deployed.values()
+
     def counts(self) -> RouterCounts:
         self._leaving = [replica for replica in self._leaving if replica.in_flight]
         replicas = [*self._replicas.values(), *self._leaving]
+        now = self.now()
         return RouterCounts(
             started=self.started,
             version=self.table.version,
             deployments={key: each.counter.counts(len(each.waiting)) for key, each in self._deployed.items()},
             in_flight={replica.id: replica.in_flight for replica in replicas if replica.in_flight},
+            sick={
+                replica.id: _sick(replica, now)
+                for replica in self._replicas.values()
+                if replica.health(now) is not Health.HEALTHY
+            },
         )
 
 
-def _taken(known: dict[str, Replica], routed: RoutedReplica) -> Replica:
+def _sick(replica: Replica, now: float) -> SickReplica:
+    health = replica.health(now)
+    reason = replica.ejection.reason if health is Health.EJECTED else replica.probes.reason
+    return SickReplica(health=health, reason=reason)
+
+
+def _taken(known: dict[str, Replica], routed: RoutedReplica, revision: RoutedRevision) -> Replica:
     if routed.id in known and known[routed.id].address == routed.address:
-        return known.pop(routed.id)
-    return Replica(routed.id, routed.address)
+        taken = known.pop(routed.id)
+        taken.probes.hung_after_s = revision.hung_after_s
+        return taken
+    return Replica(routed.id, routed.address, revision.hung_after_s)

@@ -31,6 +31,8 @@ class ReplicaState(StrEnum):
     QUEUED = "STATE_QUEUED"
     STARTING = "STATE_STARTING"
     READY = "STATE_READY"
+    UNHEALTHY = "STATE_UNHEALTHY"
+    """Does not answer as it should, and gets no requests; `reason` says why."""
     DRAINING = "STATE_DRAINING"
     """Gets no new requests; it goes when those under way are answered."""
     RESTARTING = "STATE_RESTARTING"
@@ -65,6 +67,9 @@ class Serving(Wire):
     timeout_s: float = 60.0
     max_body_bytes: int = 64 << 20
     startup_timeout_s: float = 120.0
+    health_path: str = "/v2/health/ready"
+    hung_after_s: float = 0.0
+    idempotent: bool = False
     environment: dict[str, str] = {}
     options: JsonObject = {}
     command: list[str] = []
@@ -76,6 +81,7 @@ class Replica(Wire):
     task_id: str
     state: ReplicaState
     address: str = ""
+    reason: str = ""
 
 
 class Revision(Wire):

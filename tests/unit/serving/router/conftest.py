@@ -140,12 +140,13 @@ class Lab:
 
     def serve(self, *groups: list[Model], requires_key: bool = False, **fields: Any) -> None:
         """Revisions 1, 2, ... with these model servers; all traffic to the first unless `split` says otherwise."""
-        timeout_s = fields.pop("timeout_s", 60.0)
+        own = {"timeout_s": 60.0, "health_path": "", "hung_after_s": 10.0, "idempotent": False}
+        own = {name: fields.pop(name, default) for name, default in own.items()}
         revisions = tuple(
             RoutedRevision(
                 number=number,
                 replicas=tuple(RoutedReplica(id=f"{m.name}@{m.address}", address=m.address) for m in group),
-                timeout_s=timeout_s,
+                **own,
             )
             for number, group in enumerate(groups, 1)
         )

@@ -340,7 +340,7 @@ def test_stale_connections_to_a_dead_server_cost_a_request_one_try_together(
 
     async def test(lab: Any) -> None:
         nonlocal is_restarted
-        lab.serve([await lab.model(plan=plan)])
+        lab.serve([await lab.model(plan=plan)], idempotent=True)
         clients = [await lab.client() for _ in range(6)]
         await asyncio.gather(*(client.ask() for client in clients))
         is_restarted = True

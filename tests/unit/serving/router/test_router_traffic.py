@@ -168,7 +168,7 @@ def test_a_replica_that_dies_over_a_request_hands_it_to_another(in_lab: Any, sen
 
     async def test(lab: Any) -> None:
         dying, there = await lab.model("dying", dies), await lab.model("there")
-        lab.serve([dying, there])
+        lab.serve([dying, there], idempotent=True)
 
         seen = await ask_many(await lab.client(), 10)
 
@@ -184,7 +184,7 @@ def test_a_request_that_ends_every_server_is_not_sent_for_ever(in_lab: Any) -> N
 
     async def test(lab: Any) -> None:
         models = [await lab.model(f"m{n}", dies) for n in range(5)]
-        lab.serve(models)
+        lab.serve(models, idempotent=True)
 
         answer = await (await lab.client()).ask()
 
