@@ -1,12 +1,13 @@
 """A replica: one model server of a revision, over all the processes it has had. Pure."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from ipaddress import ip_address
 
 from resolute.domain.errors import InvalidInput
+from resolute.domain.replica_health import Health
 
 
 class ReplicaState(StrEnum):
@@ -52,6 +53,10 @@ class Replica:
     @property
     def is_ready(self) -> bool:
         return self.state is ReplicaState.READY
+
+    def found_sick(self, health: Health, reason: str) -> "Replica":
+        """What the router found of it lies over what is stored; for one that said it was ready."""
+        return replace(self, state=ReplicaState.UNHEALTHY, reason=reason, is_hung=health is Health.HUNG)
 
     @property
     def is_routed(self) -> bool:

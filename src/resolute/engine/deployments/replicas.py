@@ -15,7 +15,6 @@ from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.deployment import Deployment, Revision, Serving
 from resolute.domain.log import LogStream
 from resolute.domain.replica import Replica, ReplicaState
-from resolute.domain.replica_health import Health
 from resolute.domain.task import Task, TaskType
 from resolute.engine.deployments.sources import source_folder
 from resolute.engine.jobs.allocation_moves import ask_to_leave, live_allocation
@@ -89,7 +88,7 @@ def seen_by_router(platform: Platform, replica: Replica) -> Replica:
     sick = counts.sick.get(replica.allocation_id)
     if sick is None or platform.clock() - told_at > _FRESH:
         return replica
-    return replace(replica, state=ReplicaState.UNHEALTHY, reason=sick.reason, is_hung=sick.health is Health.HUNG)
+    return replica.found_sick(sick.health, sick.reason)
 
 
 def with_last_line(platform: Platform, replica: Replica) -> Replica:
