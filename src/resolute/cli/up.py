@@ -49,6 +49,14 @@ def up(
     allowed_host: Annotated[
         list[str] | None, typer.Option(help="Another name under which browsers may reach it; repeatable.")
     ] = None,
+    advertise: Annotated[
+        str | None,
+        typer.Option(
+            envvar="RESOLUTE_ADVERTISE",
+            metavar="URL",
+            help="Where tasks, also those on other hosts, reach this master; --host and --port if left out.",
+        ),
+    ] = None,
     admin_password: Annotated[
         str | None, typer.Option(envvar="RESOLUTE_ADMIN_PASSWORD", help="Password of admin, set while it has none.")
     ] = None,
@@ -86,6 +94,7 @@ def up(
         db=db,
         stop_trials=stop_trials,
         allowed_hosts=tuple(allowed_host or ()),
+        advertise=advertise,
         admin_password=admin_password,
         initial_password=initial_password,
         warm=warm,

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
 
 from resolute.domain.allocation import NodeShare
-from resolute.domain.errors import NotFound
+from resolute.domain.errors import InvalidInput, NotFound
 
 CLUSTER_INFO = "info/cluster.json"
 RENDEZVOUS_INFO = "info/rendezvous.json"
@@ -27,6 +28,7 @@ class Phase(StrEnum):
 
 
 _ORDER = tuple(Phase)
+_LONGEST_ADDRESS = 260
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +43,39 @@ class GangNode:
     slot_ids: tuple[int, ...] = ()
     ports: tuple[int, ...] = ()
     """In the order of PORT_NAMES; those of rank 0 are everybody's."""
-    phase: Phase = Phase.STARTING
+    phase: Phase = Phase.PENDING
+    phase_since: datetime | None = None
     exit_code: int | None = None
     reason: str = ""
     log_sequence: int = 0
-    """Number of the last batch of log lines that was taken from it; the next one has the next number."""
+    """Number of the newest batch of log lines that was taken from it, or is being taken; the next has the next one."""
+    log_start: int = 0
+    """Size of the task's log when that batch was taken up: it stands there or later, or is not written yet."""
+
+    def joined(self, *, node_id: str, address: str, slot_ids: tuple[int, ...], ports: tuple[int, ...]) -> "GangNode":
+        """It is reached there. Raises InvalidInput for what nobody could reach."""
+        if not address or len(address) > _LONGEST_ADDRESS or not address.isprintable() or " " in address:
+            raise InvalidInput(f"address: {address[:100]!r} is none. Send the one under which other nodes reach this.")
+        if not all(0 < port < 65536 for port in ports):
+            raise InvalidInput(f"ports: {list(ports)[:10]} are not all between 1 and 65535.")
+        return replace(self, node_id=node_id, address=address, slot_ids=slot_ids, ports=ports)
+
+    def in_phase(self, phase: Phase, *, now: datetime, exit_code: int | None = None, reason: str = "") -> "GangNode":
+        """Itself when it is as far already: a report may come twice, or late."""
+        if self.phase_since is not None and _ORDER.index(phase) <= _ORDER.index(self.phase):
+            return self
+        return replace(self, phase=phase, phase_since=now, exit_code=exit_code, reason=reason)
+
+    def with_output(self, sequence: int, *, log_size: int) -> "GangNode":
+        """One batch further. Itself when that one was taken up before. Raises InvalidInput when one is missing."""
+        if sequence <= self.log_sequence:
+            return self
+        if sequence != self.log_sequence + 1:
+            raise InvalidInput(
+                f"Batch {sequence} of the output of {resources_id(self.allocation_id, self.rank)} came after batch "
+                f"{self.log_sequence}. Send batch {self.log_sequence + 1} first."
+            )
+        return replace(self, log_sequence=sequence, log_start=log_size)
 
 
 def resources_id(allocation_id: str, rank: int) -> str:
@@ -55,10 +85,10 @@ def resources_id(allocation_id: str, rank: int) -> str:
 
 def rank_of(resources: str, allocation_id: str) -> int:
     """Inverse of `resources_id`; an allocation's own id means its first node. Raises NotFound."""
-    rank = resources.removeprefix(allocation_id).removeprefix(".") or "0"
-    if not resources.startswith(allocation_id) or not rank.isdecimal() or len(rank) > 9:
+    own_id, _, rank = resources.rpartition(".") if resources != allocation_id else (allocation_id, "", "0")
+    if own_id != allocation_id or not (rank.isascii() and rank.isdecimal()) or len(rank) > 9:
         raise NotFound(
-            f"resources not found: {resources}. Those of allocation {allocation_id} are {allocation_id}.<rank>."
+            f"resources not found: {resources[:200]}. Those of allocation {allocation_id} are {allocation_id}.<rank>."
         )
     return int(rank)
 

@@ -2,6 +2,9 @@
 
 On disk a line is a fixed header and the text: `<16 digits microseconds> <rank or ----> <stream><level> <text>\\n`,
 so that a reader can seek to any line start, filter without parsing JSON, and a writer needs one `write`.
+
+Lines from another machine come in batches. A mark stands before each, so that one that is sent again is known; readers
+pass over it.
 """
 
 from dataclasses import dataclass
@@ -9,6 +12,10 @@ from enum import StrEnum
 
 HEADER_LENGTH = 25
 NO_RANK = -1
+
+
+_MARK = b"\0"
+"""No record begins with it: those begin with a digit."""
 
 
 class LogLevel(StrEnum):
@@ -60,6 +67,15 @@ def decode_line(record: bytes, *, offset: int) -> LogLine:
         level=LogLevel(chr(text[23])),
         id=offset,
     )
+
+
+def batch_mark(name: str) -> bytes:
+    """What stands before a stretch of records that came together, under that name."""
+    return _MARK + name.encode() + b"\n"
+
+
+def is_mark(record: bytes) -> bool:
+    return record.startswith(_MARK)
 
 
 _LEVEL_WORDS = (

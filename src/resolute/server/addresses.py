@@ -1,8 +1,12 @@
-"""Where a caller is: on this machine, or which network the address counts for; and what program it is. Pure."""
+"""Where a caller is: on this machine, or which network the address counts for; and what program it is. Where callers
+reach us. Pure."""
 
 import ipaddress
+from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
+
+from resolute.domain.errors import InvalidInput
 
 _IPV6_NETWORK = 64
 """A single IPv6 customer has at least that many bits to choose addresses from, so they count as one caller."""
@@ -15,6 +19,21 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def advertised_url(text: str) -> str:
+    """As tasks are given it, without a slash at the end. Raises InvalidInput for what nobody could call."""
+    try:
+        parsed = urlsplit(text)
+        is_usable = parsed.scheme in ("http", "https") and bool(parsed.hostname) and parsed.port != 0
+    except ValueError:
+        is_usable = False
+    if not is_usable or parsed.query or parsed.fragment or parsed.username or not text.isprintable() or " " in text:
+        raise InvalidInput(
+            f"--advertise {text!r} is no address of a master. Write it like http://10.0.0.5:8080 or "
+            "https://train.example.org."
+        )
+    return text.rstrip("/")
 
 
 def address_of(connection: HTTPConnection) -> str:

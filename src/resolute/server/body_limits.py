@@ -29,11 +29,12 @@ _LARGER = (
     (16 * MIB, r"/api/v1/allocations/[^/]+/all_gather"),
     (16 * MIB, r"/api/v1/experiments/[^/]+/searcher/actions"),
     (8 * MIB, r"/api/v1/task/logs|/task-logs"),
+    (8 * MIB, r"/api/v1/allocations/[^/]+/resources/[^/]+/logs"),
     # A configuration has up to 1 MB of text, and JSON may write a character in six.
     (8 * MIB, r"/api/v1/(experiments/.*|preview-hp-search|templates/.*|projects/.*|models(/.*)?|deployments(/.*)?)"),
 )
 _PATTERNS = tuple((limit, re.compile(pattern)) for limit, pattern in _LARGER)
-_TEXT = frozenset({"/api/v1/task/logs", "/task-logs"})
+_TEXT = re.compile(r"/api/v1/task/logs|/task-logs|/api/v1/allocations/[^/]+/resources/[^/]+/logs")
 """Log lines are full of commas and brackets that are no values."""
 
 
@@ -45,7 +46,7 @@ def bytes_for(path: str) -> int:
 
 def values_for(path: str) -> int | None:
     """None: not counted."""
-    return None if path in _TEXT else MAX_VALUES
+    return None if _TEXT.fullmatch(path) else MAX_VALUES
 
 
 def values_in(chunk: bytes) -> int:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import FrameType
+from urllib.parse import urlsplit
 
 import uvicorn
 
@@ -33,7 +34,7 @@ from resolute.engine.platform import MasterConfig, Platform
 from resolute.engine.ports.database import Store
 from resolute.engine.ports.runner import Runner
 from resolute.runners.local import LocalRunner
-from resolute.server.addresses import is_loopback
+from resolute.server.addresses import advertised_url, is_loopback
 from resolute.server.app import create_app
 from resolute.server.home import home_folder, make_private
 from resolute.server.http_protocol import BoundedProtocol
@@ -69,6 +70,8 @@ class Options:
     admin_password: str | None = None
     initial_password: str | None = None
     allowed_hosts: Sequence[str] = ()
+    advertise: str | None = None
+    """Where tasks reach the master. None: where it listens."""
     warm: bool = True
     router_port: int | None = None
     """Of the router of deployments. None: the one after the master's."""
@@ -87,6 +90,7 @@ def run(
     admin_password: str | None = None,
     initial_password: str | None = None,
     allowed_hosts: Sequence[str] = (),
+    advertise: str | None = None,
     warm: bool = True,
     router_port: int | None = None,
     audit_days: int = DEFAULT_AUDIT_DAYS,
@@ -103,6 +107,7 @@ def run(
         admin_password=admin_password or os.environ.get("RESOLUTE_ADMIN_PASSWORD"),
         initial_password=initial_password or os.environ.get("RESOLUTE_INITIAL_PASSWORD"),
         allowed_hosts=allowed_hosts,
+        advertise=advertised_url(advertise) if advertise else None,
         warm=warm,
         router_port=_port_in(os.environ.get("RESOLUTE_ROUTER_PORT")) if router_port is None else router_port,
         audit_days=audit_days,
@@ -145,7 +150,7 @@ class Master:
             clock=lambda: datetime.now(UTC),
             config=MasterConfig(
                 home=self._home,
-                url=_reachable_url(listener),
+                url=self._options.advertise or _reachable_url(listener),
                 is_local=is_loopback(self._options.host),
                 rights=self._options.rights,
                 cluster_id=_cluster_id(store),
@@ -174,7 +179,8 @@ class Master:
             _require_passwords(platform, self._options.host)
 
     def _serve(self, platform: Platform, store: DatabaseStore, logbook: Logbook, listener: socket.socket) -> int:
-        app = create_app(platform, logbook=logbook, allowed_hosts=(self._options.host, *self._options.allowed_hosts))
+        hosts = (self._options.host, *self._options.allowed_hosts, urlsplit(platform.config.url).hostname or "")
+        app = create_app(platform, logbook=logbook, allowed_hosts=hosts)
         config = uvicorn.Config(
             app,
             log_config=None,
@@ -188,7 +194,8 @@ class Master:
             server_header=False,
         )
         loop = EngineLoop(platform)
-        server = _Server(config, platform, loop, stop_trials=self._options.stop_trials)
+        address = _reachable_url(listener)
+        server = _Server(config, platform, loop, address=address, stop_trials=self._options.stop_trials)
         router = self._router()
         rollouts = RolloutLoop(platform, router, requires_key=not is_loopback(self._options.host))
         deliveries = DeliveryLoop(platform)
@@ -217,8 +224,11 @@ class Master:
 class _Server(uvicorn.Server):
     """Says when it is ready, ends open streams when it stops, and leaves the signal to end there."""
 
-    def __init__(self, config: uvicorn.Config, platform: Platform, engine: EngineLoop, *, stop_trials: bool) -> None:
+    def __init__(
+        self, config: uvicorn.Config, platform: Platform, engine: EngineLoop, *, address: str, stop_trials: bool
+    ) -> None:
         super().__init__(config)
+        self._address = address
         self._platform = platform
         self._engine = engine
         self._stop_trials = stop_trials
@@ -226,7 +236,9 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        _say(f"Resolute is ready at {self._platform.config.url}")
+        _say(f"Resolute is ready at {self._address}")
+        if self._platform.config.url != self._address:
+            _say(f"Tasks reach it at {self._platform.config.url}")
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -326,7 +338,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _reachable_url(listener: socket.socket) -> str:
-    """Where trials on this machine reach the master; a wildcard address is reached over loopback."""
+    """Where tasks on this machine reach the master; a wildcard address is reached over loopback."""
     host, port = listener.getsockname()[:2]
     if host in ("0.0.0.0", "::"):
         host = "127.0.0.1" if host == "0.0.0.0" else "::1"

@@ -5,17 +5,21 @@ never loads a file: it seeks by time or cursor, reads in blocks and decodes only
 """
 
 import errno
+import fcntl
+import mmap
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
 
 from resolute.domain.errors import InvalidInput, Unavailable
-from resolute.domain.log import HEADER_LENGTH, LogLine, decode_line, encode_line
+from resolute.domain.log import HEADER_LENGTH, LogLine, decode_line, encode_line, is_mark
 from resolute.engine.ports.logs import LogQuery
+from resolute.store.log_batches import missing_part
 
 _LONGEST_NAME = 200
 _LONGEST_LINE = 1 << 20
@@ -45,10 +49,26 @@ class FileLogs:
         """All of `lines`, or none when the disk is full (raises Unavailable)."""
         if not lines:
             return
+        with self._opened(task_id) as (handle, path):
+            _append_whole(handle, path, b"".join(map(encode_line, lines)))
+
+    def append_once(self, task_id: str, name: str, records: bytes, *, start: int) -> None:
+        """Raises Unavailable when the disk is full; repeating it completes what was written."""
+        with self._opened(task_id) as (handle, path):
+            missing, is_torn = _missing(handle, name, records, start)
+            if is_torn:
+                _write_whole(handle, path, missing)
+            elif missing:
+                _append_whole(handle, path, missing)
+
+    @contextmanager
+    def _opened(self, task_id: str) -> Iterator[tuple[int, Path]]:
+        """For appending, while no other thread does, nor the last write of a master that is being replaced."""
         path = self.path(task_id)
         handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
-            _append_whole(handle, path, b"".join(map(encode_line, lines)))
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield handle, path
         finally:
             os.close(handle)
 
@@ -83,6 +103,11 @@ def _append_whole(handle: int, path: Path, content: bytes) -> None:
         # A writer died inside a line: it gets an end, so that ours starts on its own. One that only was caught half
         # way (a file grows page by page) ends its line before ours starts; the empty line is passed over in reading.
         content = b"\n" + content
+    _write_whole(handle, path, content)
+
+
+def _write_whole(handle: int, path: Path, content: bytes) -> None:
+    start = os.fstat(handle).st_size
     written = 0
     try:
         while written < len(content):
@@ -97,6 +122,17 @@ def _append_whole(handle: int, path: Path, content: bytes) -> None:
         ) from error
 
 
+def _missing(handle: int, name: str, records: bytes, start: int) -> tuple[bytes, bool]:
+    """`missing_part` of the log from byte `start` on, without loading it."""
+    size = os.fstat(handle).st_size
+    if start >= size:
+        return missing_part(b"", name, records, begin=0)
+    # A mapping begins at a page; its beginning is the part before `start`.
+    begin = start % mmap.ALLOCATIONGRANULARITY
+    with mmap.mmap(handle, size - start + begin, access=mmap.ACCESS_READ, offset=start - begin) as log:
+        return missing_part(log, name, records, begin=begin)
+
+
 # -------------------------------------------------------------------------------------------------------- reading
 
 
@@ -105,7 +141,7 @@ def _first(lines: Iterator[tuple[int, bytes]], matches: _Matches, limit: int | N
     if limit is not None and limit <= 0:
         return found
     for offset, record in lines:
-        if record != _EMPTY and matches(record):
+        if record != _EMPTY and not is_mark(record) and matches(record):
             found.append(_decoded(record, offset))
             if len(found) == limit:
                 break

@@ -1,6 +1,7 @@
 """`engine.ports.logs.Logs`: files that several processes append to."""
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from resolute.domain.errors import InvalidInput
-from resolute.domain.log import LogLevel, LogLine, LogStream, encode_line
+from resolute.domain.log import LogLevel, LogLine, LogStream, batch_mark, encode_line
 from resolute.engine.ports.logs import LogQuery, Logs
 from resolute.store.logs import FileLogs
 
@@ -262,3 +263,74 @@ class TestOtherWriters:
 
         after = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
         assert after == before
+
+
+class TestBatchesFromElsewhere:
+    RECORDS = b"".join(encode_line(_line(n, f"record {n}")) for n in range(3))
+
+    def test_a_batch_that_is_repeated_stands_there_once(self, logs: Logs) -> None:
+        logs.append("t", [_line(0, "before")])
+        start = logs.size("t")
+
+        for _ in range(3):
+            logs.append_once("t", "a.0 1", self.RECORDS, start=start)
+            logs.append("t", [_line(9, "between")])
+
+        assert _texts(logs) == ["before", "record 0", "record 1", "record 2", *["between"] * 3]
+
+    def test_batches_with_the_same_lines_and_another_name_are_all_kept(self, logs: Logs) -> None:
+        for name in ("a.0 1", "a.1 1", "a.0 11", "a.0 2"):
+            logs.append_once("t", name, self.RECORDS, start=0)
+
+        assert len(_texts(logs)) == 4 * 3
+
+    def test_the_marks_of_batches_are_seen_by_no_reader(self, logs: Logs) -> None:
+        logs.append_once("t", "a.0 1", self.RECORDS, start=0)
+        logs.append_once("t", "a.0 2", self.RECORDS, start=0)
+
+        for query in (LogQuery(), LogQuery(text="a.0"), LogQuery(since_us=0), LogQuery(newest_first=True)):
+            assert not any("a.0" in line.text for line in logs.read("t", query))
+        assert len(logs.read("t", LogQuery(limit=4))) == 4
+
+    @pytest.mark.parametrize("padding", [0, 1, 5000])
+    def test_a_batch_that_was_torn_at_any_byte_is_completed(self, tmp_path: Path, padding: int) -> None:
+        whole = batch_mark("a.0 1 0") + self.RECORDS
+        for written in range(len(whole) + 1):
+            logs = FileLogs(tmp_path / f"{padding}-{written}")
+            logs.append("t", [_line(0, "x" * padding)])
+            start = logs.size("t")
+            with logs.path("t").open("ab") as file:
+                file.write(whole[:written])
+
+            logs.append_once("t", "a.0 1", self.RECORDS, start=start)
+
+            assert _texts(logs)[1:] == ["record 0", "record 1", "record 2"], f"torn after {written} bytes"
+
+    def test_a_record_that_was_torn_and_ended_by_another_writer_is_written_again(self, logs: FileLogs) -> None:
+        whole = batch_mark("a.0 1 0") + self.RECORDS
+        for written in range(len(whole) + 1):
+            logs.remove("t")
+            with logs.path("t").open("ab") as file:
+                file.write(whole[:written])
+            logs.append("t", [_line(9, "another")])
+
+            logs.append_once("t", "a.0 1", self.RECORDS, start=0)
+            logs.append_once("t", "a.0 1", self.RECORDS, start=0)
+            logs.append_once("t", "a.0 1", self.RECORDS, start=0)
+
+            texts = _texts(logs)
+            assert texts.count("another") == 1
+            assert [text for text in texts if re.fullmatch(r"record \d", text)] == ["record 0", "record 1", "record 2"]
+
+    def test_threads_that_send_the_same_batch_at_once_write_it_once(self, logs: Logs) -> None:
+        threads = [
+            threading.Thread(target=logs.append_once, args=("t", f"a.{n % 2} 1", self.RECORDS), kwargs={"start": 0})
+            for n in range(8)
+        ]
+
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert sorted(_texts(logs)) == sorted(["record 0", "record 1", "record 2"] * 2)

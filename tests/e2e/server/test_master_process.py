@@ -71,6 +71,17 @@ def test_it_answers_once_it_says_so_and_stops_cleanly(start: Start) -> None:
     assert "Traceback" not in master.output.read_text()
 
 
+def test_tasks_are_told_the_address_that_it_advertises_and_it_answers_to_that_name(start: Start) -> None:
+    master = start("--advertise", "http://train.example.org:81/")
+
+    told = master.call("GET", "/api/v1/master/config")["config"]["url"]
+    answers = [httpx.get(f"{master.url}/info", headers={"Host": f"{name}.example.org:81"}) for name in ("train", "x")]
+
+    assert told == "http://train.example.org:81"
+    assert "Tasks reach it at http://train.example.org:81\n" in master.output.read_text()
+    assert [answer.status_code for answer in answers] == [200, 403]
+
+
 def test_open_streams_do_not_hold_it_up(start: Start) -> None:
     master = start()
     master.login()

@@ -11,7 +11,7 @@ from resolute.domain.errors import NotSupported
 def test_help_names_every_option(resolute: Any) -> None:
     out = resolute("up", "--help").out
 
-    for option in ("--host", "--port", "--home", "--slots", "--db", "--stop-trials", "--audit-days"):
+    for option in ("--host", "--port", "--home", "--slots", "--db", "--stop-trials", "--audit-days", "--advertise"):
         assert option in out
 
 

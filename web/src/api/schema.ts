@@ -237,6 +237,25 @@ export interface paths {
             };
         };
     };
+    "/api/v1/allocations/{allocation_id}/context": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    allocation_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/gzip": unknown;
+                    };
+                };
+            };
+        };
+    };
     "/api/v1/allocations/{allocation_id}/notify_container_running": {
         parameters: {
         };
@@ -319,6 +338,60 @@ export interface paths {
             };
         };
     };
+    "/api/v1/allocations/{allocation_id}/resources/{resources_id}/logs": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                query: {
+                    /** @description Number of this batch, from 1. */
+                    sequence: number;
+                };
+                path: {
+                    allocation_id: string;
+                    resources_id: string;
+                };
+            };
+            requestBody?: {
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/allocations/{allocation_id}/resources/{resources_id}/phase": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    allocation_id: string;
+                    resources_id: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ReportPhaseRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
     "/api/v1/allocations/{allocation_id}/resources/{resources_id}/rendezvous": {
         parameters: {
         };
@@ -334,6 +407,27 @@ export interface paths {
                 200: {
                     content: {
                         "application/json": components["schemas"]["AllocationRendezvousInfoResponse"];
+                    };
+                };
+            };
+        };
+        post: {
+            parameters: {
+                path: {
+                    allocation_id: string;
+                    resources_id: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["JoinRendezvousRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["JoinRendezvousResponse"];
                     };
                 };
             };
@@ -5842,6 +5936,19 @@ export interface components {
         };
         /** @enum {string} */
         JobType: "TYPE_UNSPECIFIED" | "TYPE_EXPERIMENT" | "TYPE_NOTEBOOK" | "TYPE_TENSORBOARD" | "TYPE_SHELL" | "TYPE_COMMAND" | "TYPE_CHECKPOINT_GC" | "TYPE_EXTERNAL" | "TYPE_GENERIC";
+        /** @description A node of an allocation says how the others reach it. */
+        JoinRendezvousRequest: {
+            address: string;
+            nodeId?: string;
+            nodes?: number;
+            ports?: number[];
+            slotIds?: number[];
+        };
+        JoinRendezvousResponse: {
+            isComplete: boolean;
+            ports: number[];
+            rendezvousInfo: components["schemas"]["RendezvousInfo"] | null;
+        };
         LabelledBox: {
             area: number;
             bbox: number[];
@@ -6204,6 +6311,11 @@ export interface components {
             } | null;
             name?: string | null;
         };
+        /**
+         * @description How far a gang has come, in the words that clients know for the state of an allocation.
+         * @enum {string}
+         */
+        Phase: "PENDING" | "PULLING" | "STARTING" | "RUNNING" | "ENDED";
         PinRequest: {
             revision: number;
         };
@@ -6481,6 +6593,12 @@ export interface components {
         };
         ReportMetricsBatchRequest: {
             reports: components["schemas"]["BatchedReport"][];
+        };
+        /** @description How far a node of an allocation has come. */
+        ReportPhaseRequest: {
+            exitCode?: number | null;
+            phase: components["schemas"]["Phase"];
+            reason?: string;
         };
         ReportTrialMetricsRequest: {
             group: string;

@@ -1,10 +1,10 @@
-"""What a trial's processes ask about their allocation: should we leave, where are the others, we are ready."""
+"""What a task's processes ask about their allocation: should we leave, we are ready, what do the others say."""
 
 import threading
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from resolute.domain.errors import InvalidInput, NotFound, Unavailable
+from resolute.domain.errors import InvalidInput, Unavailable
 from resolute.domain.replica import check_address
 from resolute.engine.jobs.allocation_moves import ask_to_leave
 from resolute.engine.jobs.kinds import kind_of
@@ -54,29 +54,6 @@ def _change(platform: Platform, allocation_id: str, **fields: Any) -> None:
     with flow(platform) as current:
         allocation = current.tx.allocations.get(allocation_id)
         current.change(allocation, replace(allocation, **fields))
-
-
-@dataclass(frozen=True, slots=True)
-class Rendezvous:
-    addresses: list[str]
-    rank: int
-    slots: list[int]
-
-
-def rendezvous(platform: Platform, allocation_id: str, resources_id: str) -> Rendezvous:
-    """Addresses of the gang's nodes in rank order. `resources_id` is the allocation's id, with `.<rank>` on others."""
-    with platform.store.read() as tx:
-        allocation = tx.allocations.get(allocation_id)
-    addresses = {node.id: node.addresses[0] for node in platform.runner.nodes()}
-    suffix = resources_id.removeprefix(allocation_id).lstrip(".")
-    rank = int(suffix) if suffix.isdigit() else 0
-    if rank >= len(allocation.shares):
-        raise NotFound(f"Allocation {allocation_id} has {len(allocation.shares)} nodes; there is no {resources_id!r}.")
-    return Rendezvous(
-        addresses=[addresses.get(share.node_id, "127.0.0.1") for share in allocation.shares],
-        rank=rank,
-        slots=[len(share.slot_ids) for share in allocation.shares],
-    )
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.experiment import Experiment, ExperimentState
+from resolute.domain.gang import GangNode
 from resolute.domain.job import Job
 from resolute.domain.metric import Highlights, MetricReport, MetricSummary, Series
 from resolute.domain.rights import Group, RoleAssignment
@@ -120,6 +121,19 @@ class Allocations(Protocol):
 
     def between(self, start: datetime, end: datetime) -> list[Allocation]:
         """Those that held slots at some time in [start, end)."""
+
+
+class GangNodes(Protocol):
+    """The nodes of allocations, from their first word on."""
+
+    def save(self, node: GangNode) -> None:
+        """Add it, or write over what is stored of this rank of this allocation."""
+
+    def of_allocation(self, allocation_id: str) -> list[GangNode]:
+        """In rank order; those that were never heard of are missing."""
+
+    def of_allocations(self, allocation_ids: Sequence[str]) -> dict[str, list[GangNode]]:
+        """The same of several, by one statement."""
 
 
 class Checkpoints(Protocol):
@@ -306,6 +320,8 @@ class Transaction(Protocol):
     def tasks(self) -> Tasks: ...
     @property
     def allocations(self) -> Allocations: ...
+    @property
+    def gang_nodes(self) -> GangNodes: ...
     @property
     def checkpoints(self) -> Checkpoints: ...
     @property

@@ -28,6 +28,12 @@ class Logs(Protocol):
     """One append-only log per task. Appends are atomic per call and visible to readers at once."""
 
     def append(self, task_id: str, lines: Sequence[LogLine]) -> None: ...
+    def append_once(self, task_id: str, name: str, records: bytes, *, start: int) -> None:
+        """Append whole records of `domain.log.encode_line`, or what of them is not in the log yet. `name` is that of
+        this batch alone; `start` is a size that the log had before the first try.
+
+        However often it is repeated, after a crash of a writer or by two threads at once: they stand there once."""
+
     def read(self, task_id: str, query: LogQuery) -> list[LogLine]: ...
     def path(self, task_id: str) -> Path:
         """Where a process on this machine may append records of `domain.log.encode_line` itself."""

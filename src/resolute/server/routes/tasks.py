@@ -157,15 +157,6 @@ def allocation_pending_preemption_signal(allocation_id: str, platform: PlatformO
     return Empty()
 
 
-@router.get("/api/v1/allocations/{allocation_id}/resources/{resources_id}/rendezvous", needs=needs.REPORT.or_own_task)
-def allocation_rendezvous_info(
-    allocation_id: str, resources_id: str, platform: PlatformOf
-) -> wire.AllocationRendezvousInfoResponse:
-    met = engine.rendezvous(platform, allocation_id, resources_id)
-    info = wire.RendezvousInfo(addresses=met.addresses, rank=met.rank, slots=met.slots)
-    return wire.AllocationRendezvousInfoResponse(rendezvous_info=info)
-
-
 @router.post("/api/v1/allocations/{allocation_id}/all_gather", needs=needs.REPORT.or_own_task)
 async def allocation_all_gather(
     allocation_id: str, body: wire.AllocationAllGatherRequest, state: StateOf

@@ -1,5 +1,8 @@
 """Messages about tasks, allocations and logs, and those a running task sends. Pure."""
 
+from pydantic import Field
+
+from resolute.domain.gang import Phase
 from resolute.spec.wire.base import Int64, JsonObject, Request, Time, Wire
 from resolute.spec.wire.cluster import Device
 from resolute.spec.wire.enums import LogLevel, TaskState, TaskType
@@ -91,6 +94,30 @@ class RendezvousInfo(Wire):
 
 class AllocationRendezvousInfoResponse(Wire):
     rendezvous_info: RendezvousInfo
+
+
+class JoinRendezvousRequest(Request):
+    """A node of an allocation says how the others reach it."""
+
+    node_id: str = ""
+    address: str
+    slot_ids: list[int] = []
+    ports: list[int] = []
+    nodes: int = 1
+
+
+class JoinRendezvousResponse(Wire):
+    is_complete: bool = False
+    rendezvous_info: RendezvousInfo | None = None
+    ports: list[int] = []
+
+
+class ReportPhaseRequest(Request):
+    """How far a node of an allocation has come."""
+
+    phase: Phase
+    exit_code: int | None = Field(default=None, ge=-(2**31), lt=2**31)
+    reason: str = ""
 
 
 class AllocationAllGatherRequest(Request):

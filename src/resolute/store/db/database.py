@@ -22,6 +22,7 @@ from resolute.store.db.datasets import DatasetTable
 from resolute.store.db.deployments import DeploymentTable
 from resolute.store.db.experiments import ExperimentTable
 from resolute.store.db.faults import translated
+from resolute.store.db.gang_nodes import GangNodeTable
 from resolute.store.db.jobs import JobTable
 from resolute.store.db.metrics import MetricTable
 from resolute.store.db.models import ModelTable
@@ -86,6 +87,10 @@ class DatabaseTransaction:
     @cached_property
     def allocations(self) -> AllocationTable:
         return AllocationTable(self._connection)
+
+    @cached_property
+    def gang_nodes(self) -> GangNodeTable:
+        return GangNodeTable(self._connection)
 
     @cached_property
     def checkpoints(self) -> CheckpointTable:

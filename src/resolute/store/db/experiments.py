@@ -105,6 +105,8 @@ class ExperimentTable:
             self._connection.execute(delete(table).where(table.c.experiment_id == experiment_id))
         allocations, tasks = tables.allocations, tables.tasks
         own_allocation = or_(allocations.c.task_id.in_(trial_tasks), allocations.c.job_id.in_(job))
+        own_ids = select(allocations.c.id).where(own_allocation)
+        self._connection.execute(delete(tables.gang_nodes).where(tables.gang_nodes.c.allocation_id.in_(own_ids)))
         self._connection.execute(delete(allocations).where(own_allocation))
         self._connection.execute(delete(tasks).where(or_(tasks.c.id.in_(trial_tasks), tasks.c.job_id.in_(job))))
         self._connection.execute(delete(tables.trials).where(tables.trials.c.experiment_id == experiment_id))

@@ -8,7 +8,7 @@ from resolute.store.db.tables.changes import changes, followers, held_things
 from resolute.store.db.tables.checkpoints import checkpoints
 from resolute.store.db.tables.deployments import deployments, revisions
 from resolute.store.db.tables.experiments import contexts, experiments, searcher_patches, searcher_snapshots, trials
-from resolute.store.db.tables.jobs import allocations, jobs, tasks
+from resolute.store.db.tables.jobs import allocations, gang_nodes, jobs, tasks
 from resolute.store.db.tables.metrics import metric_chunks, metric_heads, metric_outlines, metric_summaries
 from resolute.store.db.tables.people import sessions, user_settings, users
 from resolute.store.db.tables.registry import dataset_experiments, datasets, model_versions, models
@@ -25,6 +25,7 @@ __all__ = [
     "deployments",
     "experiments",
     "followers",
+    "gang_nodes",
     "group_members",
     "groups",
     "held_things",

@@ -1,6 +1,7 @@
-"""Jobs in the queue, tasks, and the allocations they have had."""
+"""Jobs in the queue, tasks, the allocations they have had, and the nodes of those."""
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Column,
     Float,
@@ -11,6 +12,7 @@ from sqlalchemy import (
 )
 
 from resolute.domain.allocation import AllocationState
+from resolute.domain.gang import Phase
 from resolute.domain.job import JobKind
 from resolute.domain.task import TaskType
 from resolute.store.db.columns import Choice, Document, Elements, Moment, Shares
@@ -77,4 +79,22 @@ allocations = Table(
     Column("token_hash", Text, nullable=False, index=True),
     Column("ports", Elements, nullable=False),
     Column("proxy_address", Text, nullable=False),
+)
+
+# Rows come with the first word of a node's supervisor: a gang on the master's own machine has none.
+gang_nodes = Table(
+    "gang_nodes",
+    metadata,
+    Column("allocation_id", Text, primary_key=True),
+    Column("rank", Integer, primary_key=True, autoincrement=False),
+    Column("node_id", Text, nullable=False),
+    Column("address", Text, nullable=False),
+    Column("slot_ids", Elements, nullable=False),
+    Column("ports", Elements, nullable=False),
+    Column("phase", Choice(Phase), nullable=False),
+    Column("phase_since", Moment),
+    Column("exit_code", Integer),
+    Column("reason", Text, nullable=False),
+    Column("log_sequence", BigInteger, nullable=False),
+    Column("log_start", BigInteger, nullable=False),
 )
