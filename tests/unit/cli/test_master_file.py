@@ -17,7 +17,16 @@ OPTIONS = {each.name for each in COMMAND.params} - {"config"}
 @pytest.fixture
 def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """What `resolute up` would start with: `given(text, "--port", "1")`."""
-    for name in ("HOME", "CONFIG", "RIGHTS", "ROUTER_PORT", "ADMIN_PASSWORD", "INITIAL_PASSWORD", "AUDIT_DAYS"):
+    for name in (
+        "HOME",
+        "CONFIG",
+        "RIGHTS",
+        "ROUTER_PORT",
+        "ADMIN_PASSWORD",
+        "INITIAL_PASSWORD",
+        "AUDIT_DAYS",
+        "ADVERTISE",
+    ):
         monkeypatch.delenv(f"RESOLUTE_{name}", raising=False)
 
     def read(text: str, *typed: str) -> dict[str, Any]:
@@ -37,6 +46,7 @@ def test_every_option_may_stand_in_the_file(given: Any, tmp_path: Path) -> None:
         "db": "postgresql://resolute@db/resolute",
         "stop_trials": True,
         "allowed_host": ["one.example", "two.example"],
+        "advertise": "http://train.example.org",
         "admin_password": "long enough",
         "initial_password": "and another",
         "audit_days": 365,
