@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from resolute.runners.shepherd.ownership import MARK_VARIABLE, NO_MARK, inherited_mark
+from resolute.runners.spawning import spawn
 
 BOOT_SCRIPT = Path(__file__).parent / "zygote_main.py"
 MOST_ZYGOTES = 4
@@ -139,19 +140,3 @@ def _concerns_zygotes(name: str) -> bool:
     """Trials can read the environment of the process that they were forked from: the master's own settings and
     passwords are none of their business."""
     return name not in _NOT_FOR_ZYGOTES and not name.startswith(("RESOLUTE_", "DET_"))
-
-
-def spawn(arguments: list[str], env: Mapping[str, str], *, errors: Path, socket_as_3: int | None = None) -> int:
-    """Start a process in a session of its own, with nothing of ours but its error file (and one socket)."""
-    descriptor = os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    try:
-        actions: list[tuple[Any, ...]] = [
-            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-            (os.POSIX_SPAWN_DUP2, descriptor, 2),
-        ]
-        if socket_as_3 is not None:
-            actions.append((os.POSIX_SPAWN_DUP2, socket_as_3, 3))
-        return os.posix_spawn(arguments[0], arguments, env, setsid=True, file_actions=actions)
-    finally:
-        os.close(descriptor)

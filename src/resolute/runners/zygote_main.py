@@ -1,6 +1,6 @@
 """Entry of every process the local runner starts, in any Python 3.11 environment, with or without `resolute` in it.
 
-    zygote_main.py shepherd <run directory>     one gang; whatever it runs starts cold
+    zygote_main.py shepherd <run directory>     one gang; whatever it runs starts cold; ends with its exit code
     zygote_main.py serve <socket> <modules>     load modules once, then fork a shepherd per message until the master is
                                                 gone; a message is a run's mark and directory, the answer is a pid
 
@@ -24,6 +24,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+_NOTHING_DONE = 75
+"""Another process has the run in hand."""
 _PACKAGE = Path(__file__).resolve().parent.parent
 _LONGEST_MESSAGE = 64 * 1024
 _LARGE_PAGE = 2 * 1024**2
@@ -37,7 +39,10 @@ def main(mode: str, *arguments: str) -> None:
         serve(int(arguments[0]), arguments[1].split(","))
         return
     own = _own_modules()
-    own["session"].shepherd(own["run_directory"].RunDirectory(Path(arguments[0])))
+    run = own["run_directory"].RunDirectory(Path(arguments[0]))
+    own["session"].shepherd(run)
+    ended = run.exit()
+    sys.exit(ended.code if ended is not None else _NOTHING_DONE)
 
 
 def serve(descriptor: int, modules: list[str]) -> None:

@@ -4,8 +4,7 @@ import hashlib
 import io
 import sys
 import tarfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,9 @@ import pytest
 from resolute.domain.allocation import NodeShare
 from resolute.domain.log import LogLine, decode_line
 from resolute.engine.ports.runner import Gang, GangStatus, NodePart
+from resolute.runners.contract import ended, until
 from resolute.runners.local import LocalRunner
 from resolute.runners.shepherd.model_code import keep_code
-
-PATIENCE_S = 60.0
 
 
 class Bench:
@@ -61,24 +59,12 @@ class Bench:
         return self.end(runner, runner.start(gang))
 
     def end(self, runner: LocalRunner, handle: str) -> GangStatus:
-        until(lambda: is_over(runner.poll([handle])[handle]))
-        return runner.poll([handle])[handle]
+        return ended(runner, handle)
 
     def until_said(self, gang: Gang, word: str) -> None:
         until(lambda: word in self.text(gang))
 
-    until = staticmethod(lambda condition: until(condition))
-
-
-def until(condition: Callable[[], Any]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.005)
-
-
-def is_over(status: GangStatus) -> bool:
-    return status.exit_code is not None or status.is_lost
+    until = staticmethod(until)
 
 
 def packed(files: dict[str, str]) -> bytes:
