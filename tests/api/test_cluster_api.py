@@ -187,6 +187,15 @@ def test_slot_hours_are_added_up(api: Any) -> None:
     assert table.splitlines()[1].startswith(f"{trial.experiment_id},experiment,determined")
 
 
+def test_what_still_runs_uses_nothing_of_the_days_to_come(api: Any) -> None:
+    api.running()
+
+    days = api.get("/api/v1/resources/allocation/aggregated", startDate="2026-01-01", endDate="2026-01-03")
+
+    assert [day["seconds"] >= 0 for day in days["resourceEntries"]] == [True, True, True]
+    assert [day["byUsername"] for day in days["resourceEntries"][1:]] == [{}, {}]
+
+
 def test_a_strange_date_is_a_sentence(api: Any) -> None:
     answer = api.get("/api/v1/resources/allocation/aggregated", expect=400, startDate="soon", endDate="later")
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.errors import AlreadyExists, InvalidInput, NotFound
 from resolute.domain.experiment import Experiment
 from resolute.domain.metric import VALIDATION, MetricReport
+from resolute.domain.slot_use import SlotUse
 from resolute.domain.task import Task, TaskType
 from resolute.domain.trial import Trial, TrialState
 from resolute.engine.ports.database import Store
@@ -271,7 +273,7 @@ class TestAllocations:
             assert transaction.allocations.by_token_hash("secret") is None
             assert transaction.allocations.by_token_hash("") is None
 
-    def test_those_that_held_slots_in_a_stretch_of_time_are_listed(self, store: Store, trial: Trial) -> None:
+    def test_slots_held_in_a_stretch_of_time_are_told_with_whose_they_were(self, store: Store, trial: Trial) -> None:
         noon, hour = trial.start_time, timedelta(hours=1)
         never, running, over = (_allocation(trial, number) for number in (1, 2, 3))
         running = replace(running, start_time=noon)
@@ -279,13 +281,48 @@ class TestAllocations:
         with store.write() as transaction:
             for allocation in (never, running, over):
                 transaction.allocations.add(allocation)
+            owner = transaction.users.get(1)
+            experiment = transaction.experiments.get(trial.experiment_id)
+            transaction.experiments.save(replace(experiment, labels=("a", "b")))
+
+        def held(start: int, end: int, **options: Any) -> list[SlotUse]:
+            return transaction.allocations.uses(noon + start * hour, noon + end * hour, now=noon + 3 * hour, **options)
+
+        whose = SlotUse(
+            start=noon,
+            end=noon + 3 * hour,
+            slots=running.slots_needed,
+            pool=running.resource_pool,
+            username=owner.username,
+            user_id=owner.id,
+            experiment_id=trial.experiment_id,
+            labels=("a", "b"),
+        )
+        earlier = replace(whose, start=noon - hour, end=noon)
+        with store.read() as transaction:
+            assert held(0, 1) == [whose]
+            assert held(-1, 0) == [earlier]
+            assert held(-1, 1) == [earlier, whose]
+            assert held(-2, -1) == []
+            assert held(-1, 1, visible_in=frozenset({1})) == [earlier, whose]
+            assert held(-1, 1, visible_in=frozenset({2})) == held(-1, 1, visible_in=frozenset()) == []
+
+    def test_slots_of_a_task_that_is_no_trial_belong_to_its_user_and_workspace(
+        self, store: Store, trial: Trial
+    ) -> None:
+        noon = trial.start_time
+        shell = Task(id="t", type=TaskType.SHELL, job_id="j", start_time=noon, user_id=2, workspace_id=7)
+        allocation = replace(_allocation(trial, 1), task_id="t", trial_id=None, start_time=noon, end_time=noon)
+        allocation = replace(allocation, end_time=noon + timedelta(seconds=5))
+        with store.write() as transaction:
+            transaction.tasks.add(shell)
+            transaction.allocations.add(allocation)
 
         with store.read() as transaction:
-            between = transaction.allocations.between
-            assert between(noon, noon + hour) == [running]
-            assert between(noon - hour, noon) == [over]
-            assert between(noon - hour, noon + hour) == [over, running]
-            assert between(noon - 2 * hour, noon - hour) == []
+            span = (noon, noon + timedelta(hours=1))
+            (use,) = transaction.allocations.uses(*span, now=noon, visible_in=frozenset({7}))
+            assert (use.experiment_id, use.user_id, use.labels, use.seconds) == (None, 2, (), 5)
+            assert transaction.allocations.uses(*span, now=noon, visible_in=frozenset({1})) == []
 
 
 def _add(store: Store, trial: Trial) -> None:

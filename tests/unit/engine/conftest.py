@@ -2,12 +2,14 @@
 
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Engine, event
 
 from resolute.domain.allocation import AllocationState
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
@@ -129,6 +131,31 @@ class World:
         from resolute.engine.ports.logs import LogQuery
 
         return "\n".join(line.text for line in self.platform.logs.read(trial.task_id, LogQuery()))
+
+
+@dataclass
+class Counted:
+    selects: int = 0
+
+
+@pytest.fixture
+def count_statements() -> Callable[[], AbstractContextManager[Counted]]:
+    """How often the database is read inside the block."""
+
+    @contextmanager
+    def count() -> Iterator[Counted]:
+        counted = Counted()
+
+        def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
+            counted.selects += statement.lstrip().upper().startswith(("SELECT", "WITH"))
+
+        event.listen(Engine, "before_cursor_execute", note)
+        try:
+            yield counted
+        finally:
+            event.remove(Engine, "before_cursor_execute", note)
+
+    return count
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from resolute.domain.gang import GangNode
 from resolute.domain.job import Job
 from resolute.domain.metric import Highlights, MetricReport, MetricSummary, Series
 from resolute.domain.rights import Group, RoleAssignment
+from resolute.domain.slot_use import SlotUse
 from resolute.domain.task import Task
 from resolute.domain.template import Template
 from resolute.domain.trial import Trial, TrialState
@@ -119,8 +120,11 @@ class Allocations(Protocol):
     def by_token_hash(self, token_hash: str) -> Allocation | None:
         """Only while it is not TERMINATED."""
 
-    def between(self, start: datetime, end: datetime) -> list[Allocation]:
-        """Those that held slots at some time in [start, end)."""
+    def uses(
+        self, start: datetime, end: datetime, *, now: datetime, visible_in: frozenset[int] | None = None
+    ) -> list[SlotUse]:
+        """Of those that held slots at some time in [start, end), by one statement, oldest first. Those that still hold
+        them are taken to end `now`. `visible_in`: only work of these workspaces."""
 
 
 class GangNodes(Protocol):

@@ -2,18 +2,17 @@
 
 import csv
 import io
-from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Query
 from fastapi.responses import PlainTextResponse
 
 from resolute.domain import needs
-from resolute.domain.errors import InvalidInput
 from resolute.domain.rights import Permission
+from resolute.domain.slot_use import Periods, SlotUse, UsageSums
+from resolute.engine import usage
 from resolute.engine.platform import Platform
 from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.resource import Resource
@@ -27,42 +26,23 @@ After = Annotated[datetime, Query(alias="timestampAfter")]
 Before = Annotated[datetime, Query(alias="timestampBefore")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
-    """Slots held by one allocation, cut to the asked interval."""
-
-    kind: str
-    start: datetime
-    end: datetime
-    slots: int
-    pool: str
-    experiment_id: int
-    username: str
-    user_id: int
-    labels: tuple[str, ...]
-
-    @property
-    def slot_seconds(self) -> float:
-        return (self.end - self.start).total_seconds() * self.slots
-
-
 @router.get("/api/v1/resources/allocation/raw", needs=needs.VIEW_EXPERIMENT.listed)
 def resource_allocation_raw(
     platform: PlatformOf, caller: Caller, after: After, before: Before
 ) -> wire.ResourceAllocationRawResponse:
     entries = [
         wire.ResourceAllocationRawEntry(
-            kind=use.kind,
+            kind=_kind(use),
             start_time=use.start,
             end_time=use.end,
-            experiment_id=use.experiment_id,
+            experiment_id=use.experiment_id or 0,
             username=use.username,
             user_id=use.user_id,
             labels=list(use.labels),
-            seconds=(use.end - use.start).total_seconds(),
+            seconds=use.seconds,
             slots=use.slots,
         )
-        for use in _uses(platform, caller, _aware(after), _aware(before))
+        for use in _uses(platform, caller, after, before)
     ]
     return wire.ResourceAllocationRawResponse(resource_entries=entries)
 
@@ -77,7 +57,15 @@ def resource_allocation_aggregated(
 ) -> wire.ResourceAllocationAggregatedResponse:
     """Slot-seconds by user, label and pool."""
     entries = [
-        _aggregated(platform, caller, start, end, period) for start, end in _periods(start_date, end_date, period)
+        wire.ResourceAllocationAggregatedEntry(
+            period_start=_name_of(sums.start, period),
+            period=period,
+            seconds=sums.seconds,
+            by_username=sums.by_username,
+            by_experiment_label=sums.by_label,
+            by_resource_pool=sums.by_pool,
+        )
+        for sums in _sums(platform, caller, start_date, end_date, period)
     ]
     return wire.ResourceAllocationAggregatedResponse(resource_entries=entries)
 
@@ -96,7 +84,7 @@ _USE_COLUMNS = ("experiment_id", "kind", "username", "labels", "slots", "start_t
     response_class=PlainTextResponse,
 )
 def allocations_csv(platform: PlatformOf, caller: Caller, after: AfterTime, before: BeforeTime) -> str:
-    return _use_table(platform, caller, after, before)
+    return _use_table(_uses(platform, caller, after, before))
 
 
 @router.get(
@@ -106,7 +94,7 @@ def allocations_csv(platform: PlatformOf, caller: Caller, after: AfterTime, befo
     response_class=PlainTextResponse,
 )
 def raw_csv(platform: PlatformOf, caller: Caller, after: AfterTime, before: BeforeTime) -> str:
-    return _use_table(platform, caller, after, before)
+    return _use_table(_uses(platform, caller, after, before))
 
 
 @router.get(
@@ -123,25 +111,20 @@ def aggregated_csv(
     period: AggregationPeriod = AggregationPeriod.DAILY,
 ) -> str:
     rows: list[tuple[object, ...]] = []
-    for start, end in _periods(start_date, end_date, period):
-        entry = _aggregated(platform, caller, start, end, period)
-        rows.append(("total", "total", entry.period_start, entry.seconds))
-        groups = {
-            "username": entry.by_username,
-            "experiment_label": entry.by_experiment_label,
-            "resource_pool": entry.by_resource_pool,
-        }
-        for kind, sums in groups.items():
-            rows += [(kind, key, entry.period_start, seconds) for key, seconds in sorted(sums.items())]
+    for sums in _sums(platform, caller, start_date, end_date, period):
+        start = _name_of(sums.start, period)
+        rows.append(("total", "total", start, sums.seconds))
+        groups = {"username": sums.by_username, "experiment_label": sums.by_label, "resource_pool": sums.by_pool}
+        for kind, parts in groups.items():
+            rows += [(kind, key, start, seconds) for key, seconds in sorted(parts.items())]
     return _table(("aggregation_type", "aggregation_key", "date", "seconds"), rows)
 
 
-def _use_table(platform: Platform, caller: Principal, after: datetime, before: datetime) -> str:
+def _use_table(uses: Iterable[SlotUse]) -> str:
     rows: list[tuple[object, ...]] = []
-    for use in _uses(platform, caller, _aware(after), _aware(before)):
-        seconds = (use.end - use.start).total_seconds()
-        who = (use.experiment_id, use.kind, use.username, ",".join(use.labels), use.slots)
-        rows.append((*who, to_rfc3339(use.start), to_rfc3339(use.end), seconds))
+    for use in uses:
+        who = (use.experiment_id or 0, _kind(use), use.username, ",".join(use.labels), use.slots)
+        rows.append((*who, to_rfc3339(use.start), to_rfc3339(use.end), use.seconds))
     return _table(_USE_COLUMNS, rows)
 
 
@@ -151,84 +134,28 @@ def _table(columns: tuple[str, ...], rows: list[tuple[object, ...]]) -> str:
     return table.getvalue()
 
 
-# ----------------------------------------------------------------------------------------------------- the sums
+# ------------------------------------------------------------------------------------------------------ what is asked
 
 
-def _uses(platform: Platform, caller: Principal, start: datetime, end: datetime) -> list[Use]:
-    """Of what ran in workspaces that the caller may see."""
-    now = platform.clock()
-    with platform.store.read() as tx:
-        users = {user.id: user.username for user in tx.users.all()}
-        workspaces = {project.id: project.workspace_id for project in tx.workspaces.projects()}
-        uses = []
-        for allocation in tx.allocations.between(start, end):
-            if allocation.start_time is None:
-                continue
-            experiment = None
-            if allocation.trial_id is not None:
-                experiment = tx.experiments.get(tx.trials.get(allocation.trial_id).experiment_id)
-            task = tx.tasks.get(allocation.task_id)
-            workspace_id = workspaces[experiment.project_id] if experiment else task.workspace_id
-            if not caller.lists(Permission.VIEW_EXPERIMENT_METADATA, workspace_id):
-                continue
-            user_id = experiment.user_id if experiment else task.user_id or 0
-            uses.append(
-                Use(
-                    kind="experiment" if experiment else "task",
-                    start=max(allocation.start_time, start),
-                    end=min(allocation.end_time or now, end),
-                    slots=allocation.slots_needed,
-                    pool=allocation.resource_pool,
-                    experiment_id=experiment.id if experiment else 0,
-                    username=users.get(user_id, ""),
-                    user_id=user_id,
-                    labels=experiment.labels if experiment else (),
-                )
-            )
-    return uses
+def _uses(platform: Platform, caller: Principal, after: datetime, before: datetime) -> list[SlotUse]:
+    return usage.slot_uses(platform, _aware(after), _aware(before), visible_in=_visible(caller))
 
 
-def _aggregated(
-    platform: Platform, caller: Principal, start: datetime, end: datetime, period: AggregationPeriod
-) -> wire.ResourceAllocationAggregatedEntry:
-    by_user: dict[str, float] = defaultdict(float)
-    by_label: dict[str, float] = defaultdict(float)
-    by_pool: dict[str, float] = defaultdict(float)
-    uses = _uses(platform, caller, start, end)
-    for use in uses:
-        by_user[use.username] += use.slot_seconds
-        by_pool[use.pool] += use.slot_seconds
-        for label in use.labels:
-            by_label[label] += use.slot_seconds
-    return wire.ResourceAllocationAggregatedEntry(
-        period_start=f"{start:%Y-%m}" if period is AggregationPeriod.MONTHLY else f"{start:%Y-%m-%d}",
-        period=period,
-        seconds=sum(use.slot_seconds for use in uses),
-        by_username=dict(by_user),
-        by_experiment_label=dict(by_label),
-        by_resource_pool=dict(by_pool),
-    )
+def _sums(platform: Platform, caller: Principal, first: str, last: str, period: AggregationPeriod) -> list[UsageSums]:
+    periods = Periods.of(first, last, is_monthly=period is AggregationPeriod.MONTHLY)
+    return usage.usage_by_period(platform, periods, visible_in=_visible(caller))
 
 
-def _periods(first: str, last: str, period: AggregationPeriod) -> Iterator[tuple[datetime, datetime]]:
-    start, final = _date(first), _date(last)
-    if (final - start).days > 3660:
-        raise InvalidInput(f"startDate {first} to endDate {last} is more than ten years. Ask for less.")
-    while start <= final:
-        end = _next_month(start) if period is AggregationPeriod.MONTHLY else start + timedelta(days=1)
-        yield start, end
-        start = end
+def _visible(caller: Principal) -> frozenset[int] | None:
+    return caller.workspaces(Permission.VIEW_EXPERIMENT_METADATA)
 
 
-def _date(text: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text if len(text) > 7 else f"{text}-01").replace(tzinfo=UTC)
-    except ValueError as error:
-        raise InvalidInput(f"{text!r} is not a date such as 2026-01-31, nor a month such as 2026-01.") from error
+def _kind(use: SlotUse) -> str:
+    return "task" if use.experiment_id is None else "experiment"
 
 
-def _next_month(start: datetime) -> datetime:
-    return (start.replace(day=1) + timedelta(days=32)).replace(day=1)
+def _name_of(start: datetime, period: AggregationPeriod) -> str:
+    return f"{start:%Y-%m}" if period is AggregationPeriod.MONTHLY else f"{start:%Y-%m-%d}"
 
 
 def _aware(moment: datetime) -> datetime:
