@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from resolute.domain.errors import ResoluteError
 from resolute.imagery import geojson
 from resolute.imagery.report import Report
-from resolute.server.routes.search import _filter
 from resolute.serving.protocol import tensors, v2
 from resolute.spec.context import check_context
 from resolute.spec.document import read_document
 from resolute.spec.experiment import ClusterDefaults, parse_experiment
+from resolute.spec.experiment_filter import parse_filter
 from resolute.spec.manifest import unpack
 from resolute.spec.merge import read_overrides
 
@@ -55,7 +55,7 @@ def test_any_configuration_is_parsed_or_refused(settings: list[tuple[str, Any]])
 
 @given(JSON)
 def test_any_filter_is_applied_or_refused(tree: Any) -> None:
-    _try(lambda: _filter(json.dumps(tree))(COLUMNS))
+    _try(lambda: parse_filter(json.dumps(tree)).keeps(COLUMNS.get))
 
 
 NODE = st.recursive(
@@ -69,14 +69,14 @@ NODE = st.recursive(
 
 @given(NODE, st.sampled_from(["=", "!=", "<", ">=", "contains", "notContains", "isEmpty", "~"]))
 def test_any_filter_tree_is_applied_or_refused(tree: dict[str, Any], operator: str) -> None:
-    _try(lambda: _filter(json.dumps({"filterGroup": {**tree, "operator": operator}}))(COLUMNS))
+    _try(lambda: parse_filter(json.dumps({"filterGroup": {**tree, "operator": operator}})).keeps(COLUMNS.get))
 
 
 def test_a_filter_nested_without_end_is_refused() -> None:
     deep = '{"children":[' * 5000 + "{}" + "]}" * 5000
 
     with pytest.raises(ResoluteError):
-        _filter(deep)
+        parse_filter(deep)
 
 
 @given(st.binary(max_size=300), st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 255)), max_size=8))

@@ -37,7 +37,7 @@ PLANTED = [
     ("trials", "resolute.store.blobs.storage", "resolute.engine.bus"),
     ("serving", "resolute.serving.router.process", "resolute.runners.local"),
     ("adapters", "resolute.server.routes.trials", "resolute.store.db.trials"),
-    ("adapters", "resolute.server.nested_series", "resolute.store.metrics.series"),
+    ("adapters", "resolute.server.views", "resolute.store.metrics.series"),
     ("clients", "resolute.client.session", "resolute.engine.bus"),
     ("clients", "resolute.client.session", "numpy"),
     ("acyclic", "resolute.vision.data.labels", "resolute.vision.settings"),

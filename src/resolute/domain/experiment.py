@@ -103,6 +103,11 @@ class Experiment:
         return self.state in STOPPING
 
     @property
+    def searcher_name(self) -> str:
+        """Empty where there is no search."""
+        return str(self._searcher.get("name", ""))
+
+    @property
     def searcher_metrics(self) -> tuple[str, ...]:
         """All objectives; more than one only in a multi-objective search, an empty one where there is no search."""
         metric = self._searcher.get("metric", "")

@@ -28,11 +28,7 @@ class PageParams:
 
     def cut(self, items: list[T]) -> Page[T]:
         """The page of a list that is whole in memory."""
-        total = len(items)
-        start = max(total + self.offset, 0) if self.offset < 0 else min(self.offset, total)
-        limit = self.request.limit
-        end = total if limit is None else min(start + limit, total)
-        return Page(items[start:end], total, start)
+        return self.request.cut(items)
 
 
 async def _page_params(

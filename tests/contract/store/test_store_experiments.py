@@ -118,6 +118,18 @@ class TestOneExperiment:
 
 
 class TestRemoval:
+    def test_what_its_searcher_looks_at_is_known_without_the_configuration(
+        self, store: Store, new_experiment: NewExperiment
+    ) -> None:
+        several = {"searcher": {"metric": ["f1", "loss"], "smaller_is_better": [False, True]}}
+        plain, best, none = _added(
+            store, new_experiment(), new_experiment(config=several), new_experiment(config={"name": "no search"})
+        )
+
+        with store.read() as transaction:
+            known = transaction.experiments.searcher_metrics([plain.id, best.id, none.id, 99])
+            assert known == {plain.id: ("loss", True), best.id: ("f1", False), none.id: ("", True)}
+
     def test_removing_takes_everything_of_it_and_nothing_of_others(
         self, store: Store, trial: Trial, new_report: Callable[..., MetricReport], new_experiment: NewExperiment
     ) -> None:

@@ -73,6 +73,16 @@ class TestTrials:
             with pytest.raises(NotFound, match="trial not found: 77"):
                 trials.get(77)
 
+    def test_several_come_in_the_order_asked_for_and_strangers_are_left_out(
+        self, store: Store, trial: Trial, new_trial: NewTrial
+    ) -> None:
+        with store.write() as transaction:
+            other = transaction.trials.add(new_trial(trial.experiment_id))
+
+        with store.read() as transaction:
+            assert transaction.trials.of_ids([other.id, 99, trial.id, other.id]) == [other, trial]
+            assert transaction.trials.of_ids([]) == []
+
     def test_a_save_that_expected_another_state_changes_nothing(self, store: Store, trial: Trial) -> None:
         with store.write() as transaction:
             first = transaction.trials.save(replace(trial, state=TrialState.PAUSED), expected=TrialState.ACTIVE)

@@ -57,6 +57,9 @@ class Experiments(Protocol):
     def progress(self, experiment_ids: Sequence[int]) -> dict[int, float]:
         """How far each is, from 0 to 1, without reading its configuration."""
 
+    def searcher_metrics(self, experiment_ids: Iterable[int]) -> dict[int, tuple[str, bool]]:
+        """The first objective of each and whether smaller is better, without reading its configuration."""
+
     def in_states(self, states: Iterable[ExperimentState]) -> list[Experiment]: ...
     def by_external_id(self, external_id: str) -> Experiment | None: ...
     def search(self, query: ExperimentQuery) -> Page[ExperimentSummary]: ...
@@ -71,11 +74,17 @@ class Trials(Protocol):
     def get(self, trial_id: int) -> Trial:
         """Raises NotFound("trial not found: 7")."""
 
+    def of_ids(self, trial_ids: Sequence[int]) -> list[Trial]:
+        """In the order asked for, each once; those that are not there are left out."""
+
     def save(self, trial: Trial, *, expected: TrialState | None = None) -> bool: ...
     def by_request_id(self, experiment_id: int, request_id: str) -> Trial | None: ...
     def by_task_id(self, task_id: str) -> Trial | None: ...
     def by_external_id(self, experiment_id: int, external_id: str) -> Trial | None: ...
     def of_experiment(self, experiment_id: int, *, unfinished_only: bool = False) -> list[Trial]: ...
+    def ids_of(self, experiment_ids: Sequence[int]) -> list[int]:
+        """Of all their trials, ascending, without reading these."""
+
     def search(self, query: TrialQuery) -> Page[Trial]: ...
     def checkpoint_totals(self, trial_ids: Sequence[int]) -> dict[int, tuple[int, int]]:
         """Trial id to (count, bytes) of its undeleted checkpoints."""
@@ -196,6 +205,7 @@ class Metrics(Protocol):
         *,
         max_points: int = 1000,
         since_steps: int | None = None,
+        until_steps: int | None = None,
     ) -> list[Series]:
         """`series` of many trials, by few statements. Those without a point are left out."""
 

@@ -18,6 +18,13 @@ class PageRequest:
     offset: int = 0
     limit: int | None = None
 
+    def cut(self, items: list[T]) -> "Page[T]":
+        """This page of a list that is whole in memory."""
+        total = len(items)
+        start = max(total + self.offset, 0) if self.offset < 0 else min(self.offset, total)
+        end = total if self.limit is None else min(start + self.limit, total)
+        return Page(items[start:end], total, start)
+
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):

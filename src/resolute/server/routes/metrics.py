@@ -1,7 +1,7 @@
 """Metrics to look at: thinned series for charts, comparisons, names, and streams of every report."""
 
-from collections.abc import AsyncIterator, Iterator
-from typing import Annotated, Any
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Annotated
 
 from fastapi import Query
 from fastapi.responses import StreamingResponse
@@ -10,17 +10,25 @@ from starlette.concurrency import run_in_threadpool
 from resolute.domain import needs
 from resolute.domain.metric import TRAINING, VALIDATION, Series
 from resolute.domain.rights import Permission
+from resolute.domain.trial import Trial
 from resolute.engine.platform import Platform
-from resolute.engine.ports.database import Transaction
-from resolute.engine.ports.queries import TrialQuery
+from resolute.engine.trials import curves
+from resolute.engine.trials.curves import (
+    MAX_POINTS,
+    CurveQuery,
+    best_curves,
+    experiment_curves,
+    metric_names,
+    points_near,
+    reported_steps,
+    trial_curves,
+)
 from resolute.server.auth import Caller, PlatformOf, Principal
-from resolute.server.nested_series import SEPARATOR, nested_series
 from resolute.server.resource import Resource
 from resolute.server.shapes.metrics import downsampled, report_line, series_message
-from resolute.server.shapes.trials import TrialView, trial_message
+from resolute.server.shapes.trials import trial_message
 from resolute.server.state import ServerState, StateOf
 from resolute.server.streams import stream, stream_sync
-from resolute.server.views import trial_views
 from resolute.spec.wire import enums
 from resolute.spec.wire import metrics as wire
 from resolute.spec.wire import trials as wire_trials
@@ -29,9 +37,9 @@ from resolute.spec.wire.base import json_number, to_rfc3339
 router = Resource(tags=["metrics"])
 
 _LINES_A_BATCH = 500
-_MAX_POINTS = 10_000
+Json = dict[str, object]
 Names = Annotated[list[str], Query(alias="name", description="Metric names; none: all.")]
-Points = Annotated[int, Query(alias="maxPoints", ge=1, le=_MAX_POINTS)]
+Points = Annotated[int, Query(alias="maxPoints", ge=1, le=MAX_POINTS)]
 Since = Annotated[int | None, Query(description="Only points after this many steps.")]
 Period = Annotated[int, Query(alias="periodSeconds")]
 
@@ -49,9 +57,8 @@ def get_trial_series(
     since: Since = None,
 ) -> wire.SeriesResponse:
     """Several metrics at once, each thinned to `maxPoints` so that peaks stay. `a.b` is `b` inside the metric `a`."""
-    with platform.store.read() as tx:
-        tx.trials.get(trial_id)
-        series = _series_of(tx, [trial_id], group, name, max_points, since)
+    query = CurveQuery(groups=tuple(group), names=tuple(name), max_points=max_points, since=since)
+    series = trial_curves(platform, trial_id, query)
     return wire.SeriesResponse(series=[series_message(each) for each in series])
 
 
@@ -68,36 +75,10 @@ def get_experiment_series(
     trial_ids: Annotated[list[int], Query(alias="trialIds")] = [],  # noqa: B006
 ) -> wire.SeriesResponse:
     """The same metrics of many trials: the given ones, or the best."""
-    with platform.store.read() as tx:
-        tx.experiments.get(experiment_id)
-        _check_seen(tx, caller, trial_ids)
-        ids = trial_ids or _best_trials(tx, experiment_id, max_trials)
-        series = _series_of(tx, ids, group, name, max_points, since)
+    _check_trials(platform, caller, trial_ids)
+    query = CurveQuery(groups=tuple(group), names=tuple(name), max_points=max_points, since=since)
+    series = experiment_curves(platform, experiment_id, query, trial_ids=trial_ids, max_trials=max_trials)
     return wire.SeriesResponse(series=[series_message(each) for each in series])
-
-
-def _series_of(
-    tx: Transaction, trial_ids: list[int], groups: list[str], names: list[str], max_points: int, since: int | None
-) -> list[Series]:
-    known: dict[str, list[str]] = {}
-    for group, name in tx.metrics.names(trial_ids):
-        if (not groups or group in groups) and (not names or name in names):
-            known.setdefault(group, []).append(name)
-    found = [
-        tx.metrics.series_of(trial_ids, group, own, max_points=max_points, since_steps=since)
-        for group, own in known.items()
-    ]
-    for group in groups if len(trial_ids) == 1 else ():
-        nested = [name for name in names if SEPARATOR in name and name not in known.get(group, [])]
-        if nested:
-            found.append(nested_series(tx, trial_ids[0], group, nested, max_points=max_points, since_steps=since))
-    place = {trial_id: position for position, trial_id in enumerate(trial_ids)}
-    return sorted((series for some in found for series in some), key=lambda series: place[series.trial_id])
-
-
-def _best_trials(tx: Transaction, experiment_id: int, limit: int) -> list[int]:
-    found = tx.trials.search(TrialQuery(experiment_id=experiment_id, sort_by="best_metric")).items
-    return [trial.id for trial in found[:limit]]
 
 
 @router.get("/api/v1/trials/time-series", needs=needs.VIEW_EXPERIMENT.in_body)
@@ -114,40 +95,32 @@ def compare_trials(
     end_batches: Annotated[int, Query(alias="endBatches")] = 0,
 ) -> wire_trials.CompareTrialsResponse:
     """Thinned metrics of several trials. `metricIds` are `group.name`."""
-    points = max_datapoints if 0 < max_datapoints <= _MAX_POINTS else 1000
-    wanted = group or {enums.MetricType.TRAINING: TRAINING, enums.MetricType.VALIDATION: VALIDATION}.get(
-        metric_type, ""
+    _check_trials(platform, caller, trial_ids)
+    wanted = group or _GROUP_OF_TYPE.get(metric_type, "")
+    compared = curves.compare_trials(
+        platform,
+        trial_ids,
+        lambda group, name: _is_wanted(group, name, wanted, metric_names, metric_ids),
+        max_points=max_datapoints if 0 < max_datapoints <= MAX_POINTS else 1000,
+        since=start_batches - 1 if start_batches > 0 else None,
+        until=end_batches if end_batches > 0 else None,
     )
-    compared = []
-    with platform.store.read() as tx:
-        _check_seen(tx, caller, trial_ids)
-        views = trial_views(tx, [tx.trials.get(trial_id) for trial_id in trial_ids])
-        for view in views:
-            series = [
-                tx.metrics.series(
-                    view.trial.id,
-                    found_group,
-                    name,
-                    max_points=points,
-                    since_steps=start_batches - 1 if start_batches > 0 else None,
-                    until_steps=end_batches if end_batches > 0 else None,
-                )
-                for found_group, name in tx.metrics.names([view.trial.id])
-                if _is_wanted(found_group, name, wanted, metric_names, metric_ids)
-            ]
-            compared.append(_comparable(platform, view, series))
-    return wire_trials.CompareTrialsResponse(trials=compared)
+    now = platform.clock()
+    return wire_trials.CompareTrialsResponse(
+        trials=[
+            wire_trials.ComparableTrial(trial=trial_message(each.view, now=now), metrics=downsampled(each.series))
+            for each in compared
+        ]
+    )
+
+
+_GROUP_OF_TYPE = {enums.MetricType.TRAINING: TRAINING, enums.MetricType.VALIDATION: VALIDATION}
 
 
 def _is_wanted(group: str, name: str, wanted: str, names: list[str], ids: list[str]) -> bool:
     if ids:
         return f"{group}.{name}" in ids
     return (not wanted or group == wanted) and (not names or name in names)
-
-
-def _comparable(platform: Platform, view: TrialView, series: list[Series]) -> wire_trials.ComparableTrial:
-    message = trial_message(view, now=platform.clock())
-    return wire_trials.ComparableTrial(trial=message, metrics=downsampled(series))
 
 
 # --------------------------------------------------------------------------------------------- streams of reports
@@ -194,22 +167,23 @@ def get_validation_metrics(
     return _stream_reports(platform, caller, trial_ids, VALIDATION)
 
 
-def _check_seen(tx: Transaction, caller: Principal, trial_ids: list[int]) -> None:
-    for trial_id in trial_ids:
-        caller.check(tx, Permission.VIEW_EXPERIMENT_METADATA, "trial_id", trial_id)
+def _check_trials(platform: Platform, caller: Principal, trial_ids: list[int]) -> None:
+    with platform.store.read() as tx:
+        for trial_id in trial_ids:
+            caller.check(tx, Permission.VIEW_EXPERIMENT_METADATA, "trial_id", trial_id)
 
 
 def _stream_reports(
     platform: Platform, caller: Principal, trial_ids: list[int], group: str | None
 ) -> StreamingResponse:
+    _check_trials(platform, caller, trial_ids)
     with platform.store.read() as tx:
-        _check_seen(tx, caller, trial_ids)
         for trial_id in trial_ids:
             tx.trials.get(trial_id)
     return stream_sync(_report_batches(platform, sorted(trial_ids), group))
 
 
-def _report_batches(platform: Platform, trial_ids: list[int], group: str | None) -> Iterator[list[dict[str, Any]]]:
+def _report_batches(platform: Platform, trial_ids: list[int], group: str | None) -> Iterator[list[Json]]:
     for trial_id in trial_ids:
         with platform.store.read() as tx:
             lines = [report_line(*found) for found in tx.metrics.reports(trial_id, group=group)]
@@ -244,16 +218,13 @@ def _check_experiments(platform: Platform, caller: Principal, ids: list[int]) ->
             caller.check(tx, Permission.VIEW_EXPERIMENT_METADATA, "experiment_id", experiment_id)
 
 
-def _metric_names(platform: Platform, ids: list[int]) -> dict[str, Any]:
-    with platform.store.read() as tx:
-        searchers = sorted({tx.experiments.get(each).searcher_metric for each in ids})
-        trials = [trial.id for each in ids for trial in tx.trials.of_experiment(each)]
-        names = tx.metrics.names(trials)
+def _metric_names(platform: Platform, ids: list[int]) -> Json:
+    found = metric_names(platform, ids)
     return {
-        "searcherMetrics": searchers,
-        "trainingMetrics": sorted({name for group, name in names if group == TRAINING}),
-        "validationMetrics": sorted({name for group, name in names if group == VALIDATION}),
-        "metricNames": [{"group": group, "name": name} for group, name in names],
+        "searcherMetrics": found.searcher_metrics,
+        "trainingMetrics": found.training,
+        "validationMetrics": found.validation,
+        "metricNames": [{"group": group, "name": name} for group, name in found.metrics],
     }
 
 
@@ -272,11 +243,8 @@ async def metric_batches(
 ) -> StreamingResponse:
     """Steps at which a metric has been reported."""
 
-    def batches() -> dict[str, Any]:
-        with platform.store.read() as tx:
-            trials = tx.trials.of_experiment(experiment_id)
-            steps = {s for t in trials for s in tx.metrics.series(t.id, group, metric_name).steps}
-        return {"batches": sorted(steps)}
+    def batches() -> Json:
+        return {"batches": reported_steps(platform, experiment_id, group, metric_name)}
 
     return stream(_changes(state, [f"experiment/{experiment_id}"], period_seconds, batches))
 
@@ -299,24 +267,30 @@ async def trials_sample(
     """Curves of the best trials, for a learning-curve chart."""
     known: set[int] = set()
 
-    def sample() -> dict[str, Any]:
-        with platform.store.read() as tx:
-            ids = _best_trials(tx, experiment_id, max_trials if max_trials > 0 else 25)
-            trials = [_sampled(tx, trial_id, group, metric_name, max_datapoints) for trial_id in ids]
-        promoted, demoted = sorted(set(ids) - known), sorted(known - set(ids))
+    def sample() -> Json:
+        best = best_curves(
+            platform,
+            experiment_id,
+            group,
+            metric_name,
+            max_trials=max_trials if max_trials > 0 else 25,
+            max_points=max_datapoints if max_datapoints > 0 else 1000,
+        )
+        ids = {trial.id for trial, _ in best}
+        promoted, demoted = sorted(ids - known), sorted(known - ids)
         known.clear()
         known.update(ids)
+        trials = [_sampled(trial, series) for trial, series in best]
         return {"trials": trials, "promotedTrials": promoted, "demotedTrials": demoted}
 
     return stream(_changes(state, [f"experiment/{experiment_id}"], period_seconds, sample))
 
 
-def _sampled(tx: Transaction, trial_id: int, group: str, name: str, points: int) -> dict[str, Any]:
-    series = tx.metrics.series(trial_id, group, name, max_points=points if points > 0 else 1000)
+def _sampled(trial: Trial, series: Series) -> Json:
     data = [point for metrics in downsampled([series]) for point in metrics.data]
     return {
-        "trialId": trial_id,
-        "hparams": tx.trials.get(trial_id).hparams,
+        "trialId": trial.id,
+        "hparams": trial.hparams,
         "data": [{"batches": p.batches, "time": to_rfc3339(p.time), "epoch": None, "values": p.values} for p in data],
     }
 
@@ -338,29 +312,25 @@ async def trials_snapshot(
 ) -> StreamingResponse:
     """Every trial's metric at about the same step, against its hyperparameters."""
 
-    def snapshot() -> dict[str, Any]:
-        with platform.store.read() as tx:
-            trials = tx.trials.of_experiment(experiment_id)
-            found = [(t, tx.metrics.series(t.id, group, metric_name)) for t in trials]
-        rows = []
-        for trial, series in found:
-            near = [
-                (abs(step - batches_processed), step, value)
-                for step, value in zip(series.steps, series.values, strict=True)
-                if abs(step - batches_processed) <= batches_margin
-            ]
-            if near:
-                _, step, value = min(near, key=lambda each: each[0])
-                row = {"trialId": trial.id, "hparams": trial.hparams, "batchesProcessed": step}
-                rows.append({**row, "metric": json_number(value)})
+    def snapshot() -> Json:
+        near = points_near(platform, experiment_id, group, metric_name, steps=batches_processed, margin=batches_margin)
+        rows = [
+            {
+                "trialId": point.trial.id,
+                "hparams": point.trial.hparams,
+                "batchesProcessed": point.steps,
+                "metric": json_number(point.value),
+            }
+            for point in near
+        ]
         return {"trials": rows}
 
     return stream(_changes(state, [f"experiment/{experiment_id}"], period_seconds, snapshot))
 
 
 async def _changes(
-    state: ServerState, topics: list[str], period_s: int, look: Any
-) -> AsyncIterator[list[dict[str, Any]]]:
+    state: ServerState, topics: list[str], period_s: int, look: Callable[[], Json]
+) -> AsyncIterator[list[Json]]:
     """What `look` returns: once, and again each time it has changed while the client listens."""
     last = None
     with state.watches.open(topics) as watch:

@@ -1,18 +1,24 @@
 """Projects: the folders of a workspace, and deeds on many of their experiments at once."""
 
-from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import Query
 
 from resolute.domain import needs
-from resolute.domain.errors import InvalidInput, NotFound, ResoluteError
+from resolute.domain.errors import InvalidInput
 from resolute.domain.rights import Permission
-from resolute.domain.workspace import Project
 from resolute.engine.access import workspaces as engine
+from resolute.engine.access.project_views import (
+    ProjectQuery,
+    active_projects,
+    list_projects,
+    project_by_key,
+    project_view,
+)
 from resolute.engine.experiments import changes as experiment_engine
+from resolute.engine.experiments.bulk import Deed, do_for_each, experiments_meant
+from resolute.engine.experiments.table import STATISTICS, metric_ranges, table_columns
 from resolute.engine.platform import Platform
-from resolute.engine.ports.database import Transaction
 from resolute.engine.ports.queries import ExperimentQuery
 from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.paging import Order, Paging, is_descending, pagination
@@ -41,23 +47,23 @@ def get_workspace_projects(
     order_by: Order = OrderBy.UNSPECIFIED,
 ) -> wire.GetWorkspaceProjectsResponse:
     """Workspace 0: the projects of all."""
-    with platform.store.read() as tx:
-        if workspace_id:
+    if workspace_id:
+        with platform.store.read() as tx:
             caller.check(tx, Permission.VIEW_WORKSPACE, "workspace_id", tx.workspaces.get(workspace_id).id)
-        visible = caller.workspaces(Permission.VIEW_PROJECT)
-        projects = tx.workspaces.projects(workspace_id or None, visible_in=visible)
-        messages = [_message(tx, project) for project in projects]
-    found = [
-        message
-        for message in messages
-        if name.lower() in message.name.lower()
-        and archived in (None, message.archived)
-        and (not users or message.username in users)
-        and (not user_ids or message.user_id in user_ids)
-    ]
-    found.sort(key=lambda p: p.name if sort_by == NameSortBy.NAME else p.id, reverse=is_descending(order_by))
-    cut = page.cut(found)
-    return wire.GetWorkspaceProjectsResponse(projects=cut.items, pagination=pagination(cut, page))
+    query = ProjectQuery(
+        workspace_id=workspace_id or None,
+        visible_in=caller.workspaces(Permission.VIEW_PROJECT),
+        name_contains=name,
+        archived=archived,
+        users=tuple(users),
+        user_ids=tuple(user_ids),
+        by_name=sort_by == NameSortBy.NAME,
+        descending=is_descending(order_by),
+        page=page.request,
+    )
+    found = list_projects(platform, query)
+    messages = [project_message(view) for view in found.items]
+    return wire.GetWorkspaceProjectsResponse(projects=messages, pagination=pagination(found, page))
 
 
 @router.post("/api/v1/workspaces/{workspace_id}/projects", needs=needs.CREATE_PROJECT)
@@ -81,21 +87,13 @@ def get_projects_by_user_activity(
 ) -> wire.GetWorkspaceProjectsResponse:
     """Those with the newest experiments of the caller first."""
     visible = caller.workspaces(Permission.VIEW_PROJECT)
-    query = ExperimentQuery(user_ids=(caller.user.id,), visible_in=visible, sort_by="start_time", descending=True)
-    with platform.store.read() as tx:
-        found = tx.experiments.search(query).items
-        ids = list(dict.fromkeys(summary.experiment.project_id for summary in found))[: max(limit, 0) or 5]
-        projects = [_message(tx, tx.workspaces.project(project_id)) for project_id in ids]
-    return wire.GetWorkspaceProjectsResponse(projects=projects)
+    found = active_projects(platform, caller.user, limit=max(limit, 0) or 5, visible_in=visible)
+    return wire.GetWorkspaceProjectsResponse(projects=[project_message(view) for view in found])
 
 
 @router.get("/api/v1/projects/key/{project_key}", needs=needs.VIEW_PROJECT)
 def get_project_by_key(project_key: str, platform: PlatformOf) -> wire.ProjectResponse:
-    with platform.store.read() as tx:
-        for project in tx.workspaces.projects():
-            if project.key == project_key.upper():
-                return wire.ProjectResponse(project=_message(tx, project))
-    raise NotFound(f"project not found: {project_key}")
+    return wire.ProjectResponse(project=project_message(project_by_key(platform, project_key)))
 
 
 @router.get("/api/v1/projects/{project_id}", needs=needs.VIEW_PROJECT)
@@ -150,14 +148,7 @@ def put_project_notes(project_id: int, body: wire.PutProjectNotesRequest, platfo
 
 
 def _show(platform: Platform, project_id: int) -> wire.ProjectResponse:
-    with platform.store.read() as tx:
-        return wire.ProjectResponse(project=_message(tx, tx.workspaces.project(project_id)))
-
-
-def _message(tx: Transaction, project: Project) -> wire.Project:
-    counts = tx.workspaces.project_counts().get(project.id, (0, 0, None))
-    owner, workspace = tx.users.get(project.user_id), tx.workspaces.get(project.workspace_id)
-    return project_message(project, owner, workspace, counts)
+    return wire.ProjectResponse(project=project_message(project_view(platform, project_id)))
 
 
 # --------------------------------------------------------------------------------------------------------- columns
@@ -186,19 +177,14 @@ _FIXED_COLUMNS = (
 @router.get("/api/v1/projects/{project_id}/columns", needs=needs.VIEW_EXPERIMENT)
 def get_project_columns(project_id: int, platform: PlatformOf) -> wire.GetProjectColumnsResponse:
     """What a table of the project's experiments can show: fixed fields, hyperparameters, metrics."""
-    with platform.store.read() as tx:
-        tx.workspaces.project(project_id)
-        found = tx.experiments.search(ExperimentQuery(project_id=project_id)).items
-        best = [summary.best_trial_id for summary in found if summary.best_trial_id is not None]
-        names = tx.metrics.names(best)
-    hparams = sorted({key for s in found for key in s.experiment.config.get("hyperparameters") or {}})
+    shown = table_columns(platform, project_id)
     columns = [
         *(wire.ProjectColumn(column=c, location=ColumnLocation.EXPERIMENT, type=t) for c, t in _FIXED_COLUMNS),
         *(
             wire.ProjectColumn(column=f"hp.{key}", location=ColumnLocation.HYPERPARAMETERS, type=ColumnType.UNSPECIFIED)
-            for key in hparams
+            for key in shown.hyperparameters
         ),
-        *(_metric_column(group, name, stat) for group, name in names for stat in ("last", "max", "mean", "min")),
+        *(_metric_column(group, name, statistic) for group, name in shown.metrics for statistic in STATISTICS),
     ]
     return wire.GetProjectColumnsResponse(columns=columns)
 
@@ -214,26 +200,13 @@ def _metric_column(group: str, name: str, statistic: str) -> wire.ProjectColumn:
 def get_project_numeric_metrics_range(
     project_id: int, platform: PlatformOf
 ) -> wire.GetProjectNumericMetricsRangeResponse:
-    with platform.store.read() as tx:
-        tx.workspaces.project(project_id)
-        found = tx.experiments.search(ExperimentQuery(project_id=project_id)).items
-        best = [summary.best_trial_id for summary in found if summary.best_trial_id is not None]
-        summaries = [each for own in tx.metrics.summaries_of(best).values() for each in own]
-    ranges: dict[str, tuple[float, float]] = {}
-    for each in summaries:
-        if each.min is None or each.max is None:
-            continue
-        key = f"{each.group}.{each.name}"
-        low, high = ranges.get(key, (each.min, each.max))
-        ranges[key] = (min(low, each.min), max(high, each.max))
+    ranges = metric_ranges(platform, project_id)
     return wire.GetProjectNumericMetricsRangeResponse(
-        ranges=[wire.MetricsRange(metrics_name=key, min=low, max=high) for key, (low, high) in sorted(ranges.items())]
+        ranges=[wire.MetricsRange(metrics_name=key, min=low, max=high) for key, (low, high) in ranges.items()]
     )
 
 
 # ------------------------------------------------------------------------------------------------ many experiments
-
-_Deed = Callable[[int], None]
 
 
 def _each(
@@ -241,19 +214,12 @@ def _each(
     caller: Principal,
     project_id: int,
     body: wire_experiments.BulkExperimentsRequest,
-    deed: _Deed,
+    deed: Deed,
     permission: Permission = Permission.UPDATE_EXPERIMENT,
 ) -> wire_experiments.BulkExperimentsResponse:
-    """Do it to every one that is meant; what fails, or is not allowed, is told beside its id and stops nobody else."""
-    results = []
-    for experiment_id in _meant(platform, caller, project_id, body):
-        try:
-            with platform.store.read() as tx:
-                caller.check(tx, permission, "experiment_id", experiment_id)
-            deed(experiment_id)
-            results.append(wire_experiments.ExperimentActionResult(id=experiment_id))
-        except ResoluteError as error:
-            results.append(wire_experiments.ExperimentActionResult(id=experiment_id, error=str(error)))
+    meant = _meant(platform, caller, project_id, body)
+    done = do_for_each(platform, meant, deed, rights=caller.rights, permission=permission)
+    results = [wire_experiments.ExperimentActionResult(id=each.experiment_id, error=each.error) for each in done]
     return wire_experiments.BulkExperimentsResponse(results=results)
 
 
@@ -273,53 +239,49 @@ def _meant(
         project_id=filters.project_id or project_id,
         visible_in=caller.workspaces(Permission.VIEW_EXPERIMENT_METADATA),
     )
-    with platform.store.read() as tx:
-        found = [summary.experiment.id for summary in tx.experiments.search(query).items]
-    return [each for each in found if each not in filters.excluded_experiment_ids]
+    return experiments_meant(platform, query, excluded=filters.excluded_experiment_ids)
 
 
 @router.post("/api/v1/projects/{project_id}/experiments/activate", needs=needs.EDIT_EXPERIMENT.in_body)
 def activate_experiments(
     project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    return _each(platform, caller, project_id, body, lambda each: experiment_engine.activate_experiment(platform, each))
+    return _each(platform, caller, project_id, body, experiment_engine.activate_experiment)
 
 
 @router.post("/api/v1/projects/{project_id}/experiments/pause", needs=needs.EDIT_EXPERIMENT.in_body)
 def pause_experiments(
     project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    return _each(platform, caller, project_id, body, lambda each: experiment_engine.pause_experiment(platform, each))
+    return _each(platform, caller, project_id, body, experiment_engine.pause_experiment)
 
 
 @router.post("/api/v1/projects/{project_id}/experiments/cancel", needs=needs.EDIT_EXPERIMENT.in_body)
 def cancel_experiments(
     project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    return _each(platform, caller, project_id, body, lambda each: experiment_engine.cancel_experiment(platform, each))
+    return _each(platform, caller, project_id, body, experiment_engine.cancel_experiment)
 
 
 @router.post("/api/v1/projects/{project_id}/experiments/kill", needs=needs.EDIT_EXPERIMENT.in_body)
 def kill_experiments(
     project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    return _each(platform, caller, project_id, body, lambda each: experiment_engine.kill_experiment(platform, each))
+    return _each(platform, caller, project_id, body, experiment_engine.kill_experiment)
 
 
 @router.post("/api/v1/projects/{project_id}/experiments/archive", needs=needs.EDIT_EXPERIMENT.in_body)
 def archive_experiments(
     project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    return _each(platform, caller, project_id, body, lambda each: experiment_engine.archive_experiment(platform, each))
+    return _each(platform, caller, project_id, body, experiment_engine.archive_experiment)
 
 
 @router.post("/api/v1/projects/{project_id}/experiments/unarchive", needs=needs.EDIT_EXPERIMENT.in_body)
 def unarchive_experiments(
     project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    return _each(
-        platform, caller, project_id, body, lambda each: experiment_engine.unarchive_experiment(platform, each)
-    )
+    return _each(platform, caller, project_id, body, experiment_engine.unarchive_experiment)
 
 
 @router.post("/api/v1/projects/{project_id}/experiments/move", needs=needs.EDIT_EXPERIMENT.in_body)
@@ -331,16 +293,15 @@ def move_experiments(
         raise InvalidInput("destinationProjectId: say which project to move the experiments to.")
     with platform.store.read() as tx:
         caller.check(tx, Permission.CREATE_EXPERIMENT, "project_id", target)
-    return _each(
-        platform, caller, project_id, body, lambda each: experiment_engine.move_experiment(platform, each, target)
-    )
+
+    def move(platform: Platform, experiment_id: int) -> None:
+        experiment_engine.move_experiment(platform, experiment_id, target)
+
+    return _each(platform, caller, project_id, body, move)
 
 
 @router.delete("/api/v1/projects/{project_id}/experiments/delete", needs=needs.DELETE_EXPERIMENT.in_body)
 def delete_experiments(
     project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    def delete(experiment_id: int) -> None:
-        experiment_engine.delete_experiment(platform, experiment_id)
-
-    return _each(platform, caller, project_id, body, delete, Permission.DELETE_EXPERIMENT)
+    return _each(platform, caller, project_id, body, experiment_engine.delete_experiment, Permission.DELETE_EXPERIMENT)

@@ -1,30 +1,13 @@
 """Trials as messages."""
 
-from dataclasses import dataclass, field
 from datetime import datetime
 
-from resolute.domain.allocation import Allocation
-from resolute.domain.checkpoint import Checkpoint
-from resolute.domain.metric import MetricReport, MetricSummary
-from resolute.domain.trial import Trial
+from resolute.domain.metric import MetricReport
+from resolute.engine.trials.views import TrialView
 from resolute.server.shapes.checkpoints import checkpoint_workload
 from resolute.server.shapes.metrics import metrics_message, summary_metrics
 from resolute.server.shapes.states import trial_state
 from resolute.spec.wire import trials as wire
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialView:
-    """A trial with what its message shows beside it."""
-
-    trial: Trial
-    allocation: Allocation | None = None
-    best: MetricReport | None = None
-    latest: MetricReport | None = None
-    best_checkpoint: Checkpoint | None = None
-    checkpoint_count: int = 0
-    checkpoint_size: int = 0
-    summaries: list[MetricSummary] = field(default_factory=list)
 
 
 def trial_message(view: TrialView, *, now: datetime) -> wire.Trial:

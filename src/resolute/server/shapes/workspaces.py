@@ -1,10 +1,9 @@
 """Workspaces, projects and templates as messages."""
 
-from datetime import datetime
-
 from resolute.domain.template import Template
 from resolute.domain.user import User
-from resolute.domain.workspace import Project, Workspace
+from resolute.domain.workspace import Workspace
+from resolute.engine.access.project_views import ProjectView
 from resolute.spec.secrets import masked, masked_storage
 from resolute.spec.wire import workspaces as wire
 
@@ -25,10 +24,8 @@ def workspace_message(workspace: Workspace, owner: User, counts: tuple[int, int]
     )
 
 
-def project_message(
-    project: Project, owner: User, workspace: Workspace, counts: tuple[int, int, datetime | None]
-) -> wire.Project:
-    experiments, active, last_start = counts
+def project_message(view: ProjectView) -> wire.Project:
+    project, workspace, owner = view.project, view.workspace, view.owner
     return wire.Project(
         id=project.id,
         name=project.name,
@@ -36,11 +33,11 @@ def project_message(
         workspace_id=project.workspace_id,
         workspace_name=workspace.name,
         description=project.description,
-        last_experiment_started_at=last_start,
+        last_experiment_started_at=view.last_start,
         notes=[wire.Note.model_validate(note) for note in project.notes],
-        num_experiments=experiments,
-        num_runs=experiments,
-        num_active_experiments=active,
+        num_experiments=view.experiments,
+        num_runs=view.experiments,
+        num_active_experiments=view.active_experiments,
         archived=project.is_archived or workspace.is_archived,
         username=owner.username,
         user_id=owner.id,

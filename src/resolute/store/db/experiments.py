@@ -14,6 +14,7 @@ from resolute.store.db import tables
 from resolute.store.db.columns import document
 from resolute.store.db.experiment_search import search_experiments
 from resolute.store.db.hot import HotStatement
+from resolute.store.db.paging import batched
 from resolute.store.db.rows import Rows
 from resolute.store.db.upsert import upsert
 
@@ -80,6 +81,11 @@ class ExperimentTable:
     def progress(self, experiment_ids: Sequence[int]) -> dict[int, float]:
         rows = self._connection.execute(select(_t.id, _t.progress).where(_t.id.in_(experiment_ids)))
         return {row.id: row.progress for row in rows}
+
+    def searcher_metrics(self, experiment_ids: Iterable[int]) -> dict[int, tuple[str, bool]]:
+        looked_at = select(_t.id, _t.searcher_metric, _t.smaller_is_better)
+        found = (self._connection.execute(looked_at.where(_t.id.in_(some))) for some in batched(list(experiment_ids)))
+        return {key: (metric, smaller) for rows in found for key, metric, smaller in rows}
 
     def in_states(self, states: Iterable[ExperimentState]) -> list[Experiment]:
         return _rows.all(self._connection, _rows.select().where(_t.state.in_(list(states))).order_by(_t.id))

@@ -132,16 +132,17 @@ class MetricTable:
         *,
         max_points: int = 1000,
         since_steps: int | None = None,
+        until_steps: int | None = None,
     ) -> list[Series]:
         heads = group_heads(self._connection, trial_ids, group)
         short = {trial_id: own for trial_id, own in heads.items() if not is_long(own)}
         points = load_many(self._connection, short, group, names, self._cache)
-        window = Window(max_points=max_points, since=since_steps)
+        window = Window(max_points=max_points, since=since_steps, until=until_steps)
         found: list[Series] = []
         for trial_id, name in product((trial_id for trial_id in trial_ids if trial_id in heads), names):
             key = (trial_id, group, name)
             if trial_id in short:
-                found.append(points[key].thinned(key, max_points=max_points, since=since_steps, until=None))
+                found.append(points[key].thinned(key, max_points=max_points, since=since_steps, until=until_steps))
             else:
                 found.append(long_series(self._connection, key, heads[trial_id], self._cache, window))
         return [series for series in found if series.steps]

@@ -12,7 +12,7 @@ from resolute.domain.metric import VALIDATION
 from resolute.domain.trial import FINISHED, Trial, TrialState
 from resolute.engine.ports.queries import Page, TrialQuery
 from resolute.store.db import tables
-from resolute.store.db.paging import ordered, paged
+from resolute.store.db.paging import batched, ordered, paged
 from resolute.store.db.rows import Rows
 
 _rows = Rows(tables.trials, Trial)
@@ -42,6 +42,14 @@ class TrialTable:
             raise NotFound(f"trial not found: {trial_id}")
         return trial
 
+    def of_ids(self, trial_ids: Sequence[int]) -> list[Trial]:
+        found = {
+            trial.id: trial
+            for some in batched(trial_ids)
+            for trial in _rows.all(self._connection, _rows.select().where(_t.id.in_(some)))
+        }
+        return [found[trial_id] for trial_id in dict.fromkeys(trial_ids) if trial_id in found]
+
     def save(self, trial: Trial, *, expected: TrialState | None = None) -> bool:
         return _rows.save(self._connection, trial, expected=expected)
 
@@ -61,6 +69,10 @@ class TrialTable:
         if unfinished_only:
             statement = statement.where(_t.state.in_([state for state in TrialState if state not in FINISHED]))
         return _rows.all(self._connection, statement)
+
+    def ids_of(self, experiment_ids: Sequence[int]) -> list[int]:
+        statement = select(_t.id).where(_t.experiment_id.in_(experiment_ids)).order_by(_t.id)
+        return list(self._connection.execute(statement).scalars())
 
     def search(self, query: TrialQuery) -> Page[Trial]:
         statement = _rows.select()

@@ -5,7 +5,6 @@ machine, one a second at most, so reading their reports is cheap enough. It must
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -45,7 +44,7 @@ def _series(reports: Sequence[MetricReport], trial_id: int, group: str, name: st
     )
 
 
-def _inside(metrics: Any, path: Sequence[str]) -> float | None:
+def _inside(metrics: object, path: Sequence[str]) -> float | None:
     """A key may hold dots itself (a host's name): the longest one that is there is followed."""
     if not path:
         return metrics if isinstance(metrics, int | float) and not isinstance(metrics, bool) else None
