@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from resolute.domain.gang import Phase
 from resolute.domain.log import LogLine, encode_line
 from resolute.domain.node import Node, Slot
 
@@ -111,6 +112,55 @@ def test_phases_are_taken(wide: Any) -> None:
     with wide.api.platform.store.read() as tx:
         (node,) = tx.gang_nodes.of_allocation(wide.allocation_id)
     assert (node.phase, node.exit_code, node.reason) == ("ENDED", 137, "killed")
+
+
+def test_the_state_of_an_allocation_is_that_of_its_slowest_node(api: Any, wide: Any) -> None:
+    def state() -> str:
+        task = api.get(f"/api/v1/tasks/{wide.task_id}")["task"]
+        assert api.get(f"/api/v1/allocations/{wide.allocation_id}")["allocation"] == task["allocations"][0]
+        return str(task["allocations"][0]["state"])
+
+    states = [state()]
+    for rank, phase in ((0, "PULLING"), (1, "PULLING"), (0, "RUNNING"), (1, "RUNNING"), (0, "ENDED"), (1, "ENDED")):
+        wide.api.post(part(wide, rank, "phase"), {"phase": phase, "exitCode": None, "reason": ""})
+        states.append(state())
+    wide.exit()
+    states.append(state())
+
+    names = ["RUNNING", "STARTING", "PULLING", "PULLING", "RUNNING", "RUNNING", "TERMINATING", "TERMINATED"]
+    assert states == [f"STATE_{name}" for name in names]
+
+
+def test_every_node_is_shown_with_its_address_phase_and_exit(api: Any, wide: Any) -> None:
+    join(wide, 1)
+    wide.api.post(part(wide, 1, "phase"), {"phase": "RUNNING"})
+    running = api.get("/api/v1/tasks")["allocationIdToSummary"][wide.allocation_id]["resources"][1]
+    wide.api.post(part(wide, 1, "phase"), {"phase": "ENDED", "exitCode": 137, "reason": "killed by SIGKILL"})
+
+    quiet, ended = api.get(f"/api/v1/allocations/{wide.allocation_id}")["allocation"]["nodes"]
+    stopped = api.get("/api/v1/tasks")["allocationIdToSummary"][wide.allocation_id]["resources"][1]
+
+    assert (quiet["rank"], quiet["nodeId"], quiet["slotIds"], quiet["phase"]) == (0, "one", [0, 1], "PENDING")
+    assert (ended["address"], ended["phase"], ended["exitCode"]) == ("10.0.0.1", "ENDED", 137)
+    assert ended["phaseSince"]
+    assert running["started"]["addresses"][0]["hostIp"] == "10.0.0.1"
+    assert running["exited"] is None
+    assert list(running["agentDevices"]) == ["n1"]
+    assert stopped["exited"]["failure"] == {
+        "failureType": "FAILURE_TYPE_RESOURCES_FAILED",
+        "errMsg": "killed by SIGKILL",
+        "exitCode": 137,
+    }
+
+
+def test_where_nodes_report_nothing_the_runner_says_how_far_the_gang_is(api: Any) -> None:
+    trial = api.running()
+    api.runner.enter(trial.allocation_id, Phase.PULLING)
+
+    allocation = api.get(f"/api/v1/allocations/{trial.allocation_id}")["allocation"]
+
+    assert allocation["state"] == "STATE_PULLING"
+    assert [(node["nodeId"], node["phase"]) for node in allocation["nodes"]] == [("fake", "PULLING")]
 
 
 def test_a_user_cannot_speak_for_a_node(api: Any, wide: Any) -> None:

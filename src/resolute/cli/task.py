@@ -11,6 +11,8 @@ from resolute.client.logs import LogFilter
 
 app = group("Everything that holds or wants slots.")
 
+TaskId = Annotated[str, typer.Argument(metavar="TASK", help="Id of the task.")]
+
 
 @command(app, "list", "ls")
 def list_tasks(run: Run) -> None:
@@ -25,9 +27,28 @@ def _row(task: dict[str, Any]) -> tuple[Any, ...]:
     return (*(task.get(key) for key in keys), moment(task.get("registeredTime")))
 
 
+@command(app, "describe")
+def describe(run: Run, task_id: TaskId) -> None:
+    """Show the allocations that a task has had, newest first, and how far each of their nodes is."""
+    task = run.client.cluster.task(task_id)
+    rows = [row for allocation in task["allocations"] for row in _node_rows(allocation)]
+    run.show(("Allocation", "State", "Rank", "Node", "Address", "Slots", "Phase", "Since", "Exit"), rows, task)
+
+
+def _node_rows(allocation: dict[str, Any]) -> list[tuple[Any, ...]]:
+    own = (allocation["allocationId"], allocation["state"].removeprefix("STATE_"))
+    return [(*own, *_node_cells(node)) for node in allocation.get("nodes") or [dict[str, Any]()]]
+
+
+def _node_cells(node: dict[str, Any]) -> tuple[Any, ...]:
+    slots = ", ".join(map(str, node.get("slotIds") or ()))
+    code, reason = node.get("exitCode"), node.get("reason") or ""
+    end = reason if code is None else f"{code} {reason}".strip()
+    where = (node.get("rank"), node.get("nodeId"), node.get("address"), slots)
+    return (*where, node.get("phase"), moment(node.get("phaseSince")), end)
+
+
 @log_command(app)
-def logs(
-    run: Run, task_id: Annotated[str, typer.Argument(metavar="TASK", help="Id of the task.")], wanted: LogFilter
-) -> Any:
+def logs(run: Run, task_id: TaskId, wanted: LogFilter) -> Any:
     """Logs of a task."""
     return run.client.cluster.task_logs(task_id, wanted)

@@ -43,6 +43,9 @@ class Cluster:
         """What holds or wants slots, by allocation id."""
         return dict(self._session.get("/api/v1/tasks").get("allocationIdToSummary") or {})
 
+    def task(self, task_id: str) -> Json:
+        return dict(self._session.get(f"/api/v1/tasks/{task_id}")["task"])
+
     def task_logs(self, task_id: str, wanted: LogFilter | None = None) -> Iterator[Json]:
         return read_logs(self._session, f"/api/v1/tasks/{task_id}/logs", wanted or LogFilter())
 

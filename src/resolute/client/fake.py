@@ -319,6 +319,11 @@ def _tasks(fake: FakeMaster, call: Call) -> Any:
     return {"allocationIdToSummary": {task["allocationId"]: task for task in fake.lists.get("tasks", [])}}
 
 
+def _task(fake: FakeMaster, call: Call, task_id: str) -> Any:
+    tasks = [task for task in fake.lists.get("tasks", []) if task["taskId"] == task_id]
+    return {"task": {"taskId": task_id, "allocations": [{"state": "STATE_RUNNING", **task} for task in tasks]}}
+
+
 def _config(fake: FakeMaster, call: Call) -> Any:
     return {"config": {"scheduler": {"type": "priority"}}}
 
@@ -361,6 +366,7 @@ _ROUTES: list[tuple[str, str, Handler]] = [
     ("GET", r"/checkpoints/([\w-]+)", _download),
     ("GET", rf"{_V1}/users/(\w+)/by-username", _by_username),
     ("GET", rf"{_V1}/templates/([\w-]+)", _template),
+    ("GET", rf"{_V1}/tasks/([^/]+)", _task),
     ("GET", rf"{_V1}/tasks", _tasks),
     ("POST", rf"{_V1}/preview-hp-search", _preview),
     ("GET", rf"{_V1}/(workspaces/\d+/projects|[\w-]+)", _list),

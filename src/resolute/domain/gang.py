@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from resolute.domain.allocation import NodeShare
+from resolute.domain.allocation import Allocation, AllocationState, NodeShare
 from resolute.domain.errors import InvalidInput, NotFound
 
 CLUSTER_INFO = "info/cluster.json"
@@ -159,6 +159,22 @@ def rendezvous_info(meeting: Meeting, rank: int) -> str:
             "container_slot_counts": meeting.slots,
         }
     )
+
+
+def all_nodes(allocation: Allocation, heard: Sequence[GangNode], phase: Phase) -> tuple[GangNode, ...]:
+    """In rank order, also those that never said a word. `phase`: of the whole gang, where nobody knows better."""
+    by_rank = {node.rank: node for node in heard}
+    count = max(len(allocation.shares), max(by_rank, default=-1) + 1)
+    nodes = (by_rank.get(rank) or _quiet(allocation, rank, Phase.PENDING if heard else phase) for rank in range(count))
+    if allocation.state is not AllocationState.TERMINATED:
+        return tuple(nodes)
+    # The last word of a node may have come too late to be taken.
+    return tuple(replace(node, phase=Phase.ENDED) for node in nodes)
+
+
+def _quiet(allocation: Allocation, rank: int, phase: Phase) -> GangNode:
+    share = allocation.shares[rank] if rank < len(allocation.shares) else NodeShare("", ())
+    return GangNode(allocation_id=allocation.id, rank=rank, node_id=share.node_id, slot_ids=share.slot_ids, phase=phase)
 
 
 def phase_of(phases: Sequence[Phase]) -> Phase:

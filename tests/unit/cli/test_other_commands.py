@@ -165,7 +165,18 @@ class TestCluster:
             "agents": [{"id": "node-1", "slots": {"0": busy, "1": {"id": "1", "device": device, "enabled": False}}}],
             "resourcePools": [{"name": "gpu", "defaultComputePool": True, "schedulerType": "SCHEDULER_TYPE_PRIORITY"}],
             "jobs": [{"full": {"jobId": "j1", "name": "demo", "type": "TYPE_EXPERIMENT", "progress": 0.5}}],
-            "tasks": [{"allocationId": "1.x.1", "taskId": "1.x", "name": "trial 1", "slotsNeeded": 1}],
+            "tasks": [
+                {
+                    "allocationId": "1.x.1",
+                    "taskId": "1.x",
+                    "name": "trial 1",
+                    "slotsNeeded": 1,
+                    "nodes": [
+                        {"rank": 0, "nodeId": "node-1", "phase": "PULLING", "slotIds": [0, 1]},
+                        {"rank": 1, "nodeId": "node-2", "phase": "ENDED", "exitCode": 137, "reason": "killed"},
+                    ],
+                }
+            ],
         }
 
     def test_nodes_and_slots(self, resolute: Any, master: FakeMaster) -> None:
@@ -198,6 +209,9 @@ class TestCluster:
         assert resolute("task", "logs", "3").out == "a line\n"
         assert "fake" in resolute("master", "info").out
         assert "scheduler" in resolute("master", "config").out
+        described = resolute("task", "describe", "1.x").out
+        assert "PULLING" in described
+        assert "137 killed" in described
         assert "INFO: master is ready" in resolute("master", "logs", "--tail", "3").out
 
     @pytest.mark.parametrize(

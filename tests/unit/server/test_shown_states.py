@@ -7,6 +7,7 @@ import pytest
 
 from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.experiment import Experiment, ExperimentState
+from resolute.domain.gang import Phase
 from resolute.domain.trial import TrialState
 from resolute.engine.ports.queries import ExperimentSummary
 from resolute.server.shapes.states import (
@@ -78,7 +79,22 @@ def test_an_active_trial_shows_its_allocation_and_others_do_not(state: Allocatio
 
     assert trial_state(TrialState.ACTIVE, allocation) in set(enums.TrialState)
     assert trial_state(TrialState.PAUSED, allocation) is enums.TrialState.PAUSED
-    assert task_state(state) in set(enums.TaskState)
+    assert task_state(state, ()) in set(enums.TaskState)
+
+
+@pytest.mark.parametrize(
+    ("phases", "shown"),
+    [
+        ((Phase.RUNNING, Phase.PULLING), "PULLING"),
+        ((Phase.RUNNING, Phase.PENDING), "STARTING"),
+        ((Phase.ENDED, Phase.RUNNING), "RUNNING"),
+        ((Phase.ENDED, Phase.ENDED), "TERMINATING"),
+        ((), "RUNNING"),
+    ],
+)
+def test_what_runs_is_as_far_as_the_slowest_of_its_nodes(phases: tuple[Phase, ...], shown: str) -> None:
+    assert task_state(AllocationState.RUNNING, phases) == f"STATE_{shown}"
+    assert task_state(AllocationState.QUEUED, phases) == "STATE_QUEUED"
 
 
 def test_filters_by_kinds_of_running_find_active_ones_once() -> None:

@@ -5,15 +5,18 @@ The supervisor of a node part calls with its allocation's token and repeats ever
 these may be called any number of times. What the harness asks about the other nodes is read from the same rows.
 """
 
+from collections.abc import Sequence
+
 from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.errors import Fenced, InvalidInput, NotFound, Unavailable
-from resolute.domain.gang import GangNode, Meeting, Phase, meeting_of, rank_of, resources_id
+from resolute.domain.gang import GangNode, Meeting, Phase, all_nodes, meeting_of, rank_of, resources_id
 from resolute.engine.jobs.task_moves import task_topic
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.engine.unit_of_work import Flow, flow
 
 _LONGEST_REASON = 4000
+_RUNS = frozenset({AllocationState.RUNNING, AllocationState.TERMINATING})
 
 
 def model_definition(platform: Platform, allocation_id: str) -> bytes:
@@ -101,6 +104,19 @@ def meeting(platform: Platform, allocation_id: str, rank: int) -> Meeting:
         joined, wanted = sum(bool(node.address) for node in nodes), len(allocation.shares) or "an unknown number of"
         raise Unavailable(f"{joined} of {wanted} nodes of allocation {allocation_id} have joined so far; ask again.")
     return met
+
+
+def nodes_of(platform: Platform, allocations: Sequence[Allocation]) -> dict[str, tuple[GangNode, ...]]:
+    """By allocation id, in rank order. Of gangs whose nodes report nothing, the runner says how far they are."""
+    with platform.store.read() as tx:
+        heard = tx.gang_nodes.of_allocations([allocation.id for allocation in allocations])
+    asked = {a.id: a.handle for a in allocations if a.handle and a.state in _RUNS and not heard[a.id]}
+    statuses = platform.runner.poll(list(asked.values())) if asked else {}
+    nodes = {}
+    for each in allocations:
+        status = statuses.get(asked.get(each.id, ""))
+        nodes[each.id] = all_nodes(each, heard[each.id], status.phase if status else Phase.PENDING)
+    return nodes
 
 
 def _alone(platform: Platform, allocation: Allocation) -> Meeting:

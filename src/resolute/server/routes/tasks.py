@@ -15,6 +15,7 @@ from resolute.engine.access.rights import seen
 from resolute.engine.jobs import allocations as engine
 from resolute.engine.jobs.cluster import cluster_nodes
 from resolute.engine.jobs.kinds import title_of
+from resolute.engine.jobs.nodes import nodes_of
 from resolute.engine.ports.database import Transaction
 from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.resource import Resource
@@ -41,15 +42,17 @@ def get_tasks(platform: PlatformOf, caller: Caller) -> wire.GetTasksResponse:
         live = [allocation for allocation in tx.allocations.live() if _is_seen(tx, caller, allocation.id)]
         jobs = {job.id: job for job in tx.jobs.in_queue()}
         titles = {a.task_id: title_of(tx, tx.tasks.get(a.task_id)) for a in live}
-    nodes = {view.node.id: view.node for view in cluster_nodes(platform)}
+    cluster = {view.node.id: view.node for view in cluster_nodes(platform)}
+    nodes = nodes_of(platform, live)
     summaries = {}
     for allocation in live:
         summaries[allocation.id] = allocation_summary(
             allocation,
+            nodes[allocation.id],
             name=titles[allocation.task_id],
             priority=jobs[allocation.job_id].priority,
             scheduler=platform.config.scheduler,
-            nodes=nodes,
+            cluster=cluster,
         )
     return wire.GetTasksResponse(allocation_id_to_summary=summaries)
 
@@ -81,7 +84,8 @@ def get_active_tasks_count(platform: PlatformOf, caller: Caller) -> wire.GetActi
 @router.get("/api/v1/tasks/{task_id}", needs=needs.VIEW_EXPERIMENT.or_own_task)
 def get_task(task_id: str, platform: PlatformOf) -> wire.GetTaskResponse:
     with platform.store.read() as tx:
-        return wire.GetTaskResponse(task=task_message(tx.tasks.get(task_id), tx.allocations.of_task(task_id)))
+        task, allocations = tx.tasks.get(task_id), tx.allocations.of_task(task_id)
+    return wire.GetTaskResponse(task=task_message(task, allocations, nodes_of(platform, allocations)))
 
 
 @router.get("/api/v1/tasks/{task_id}/context_directory", needs=needs.VIEW_ARTIFACTS.or_own_task)
@@ -124,7 +128,9 @@ def get_task_accelerator_data(task_id: str, platform: PlatformOf) -> wire.GetTas
 @router.get("/api/v1/allocations/{allocation_id}", needs=needs.VIEW_EXPERIMENT.or_own_task)
 def get_allocation(allocation_id: str, platform: PlatformOf) -> wire.GetAllocationResponse:
     with platform.store.read() as tx:
-        return wire.GetAllocationResponse(allocation=allocation_message(tx.allocations.get(allocation_id)))
+        allocation = tx.allocations.get(allocation_id)
+    nodes = nodes_of(platform, [allocation])[allocation_id]
+    return wire.GetAllocationResponse(allocation=allocation_message(allocation, nodes))
 
 
 @router.get("/api/v1/allocations/{allocation_id}/signals/preemption", needs=needs.VIEW_EXPERIMENT.or_own_task)

@@ -1,9 +1,10 @@
 """States as clients name them: what we call ACTIVE is queued, starting or running for a person who looks."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.experiment import ExperimentState
+from resolute.domain.gang import Phase, phase_of
 from resolute.domain.trial import TrialState
 from resolute.engine.ports.queries import ExperimentSummary
 from resolute.spec.wire import enums as wire
@@ -51,12 +52,25 @@ def _names(states: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(known))
 
 
-def task_state(state: AllocationState) -> wire.TaskState:
-    return {
-        AllocationState.QUEUED: wire.TaskState.QUEUED,
-        AllocationState.SUBMITTED: wire.TaskState.QUEUED,
-        AllocationState.ASSIGNED: wire.TaskState.STARTING,
-        AllocationState.RUNNING: wire.TaskState.RUNNING,
-        AllocationState.TERMINATING: wire.TaskState.TERMINATING,
-        AllocationState.TERMINATED: wire.TaskState.TERMINATED,
-    }[state]
+def task_state(state: AllocationState, phases: Sequence[Phase]) -> wire.TaskState:
+    """`phases`: of its nodes. What runs is as far as the slowest of them."""
+    if state is AllocationState.RUNNING and phases:
+        return _OF_PHASE[phase_of(phases)]
+    return _TASK_STATES[state]
+
+
+_TASK_STATES = {
+    AllocationState.QUEUED: wire.TaskState.QUEUED,
+    AllocationState.SUBMITTED: wire.TaskState.QUEUED,
+    AllocationState.ASSIGNED: wire.TaskState.STARTING,
+    AllocationState.RUNNING: wire.TaskState.RUNNING,
+    AllocationState.TERMINATING: wire.TaskState.TERMINATING,
+    AllocationState.TERMINATED: wire.TaskState.TERMINATED,
+}
+_OF_PHASE = {
+    Phase.PENDING: wire.TaskState.STARTING,
+    Phase.PULLING: wire.TaskState.PULLING,
+    Phase.STARTING: wire.TaskState.STARTING,
+    Phase.RUNNING: wire.TaskState.RUNNING,
+    Phase.ENDED: wire.TaskState.TERMINATING,
+}

@@ -5,8 +5,21 @@ from pydantic import Field
 from resolute.domain.gang import Phase
 from resolute.spec.wire.base import Int64, JsonObject, Request, Time, Wire
 from resolute.spec.wire.cluster import Device
-from resolute.spec.wire.enums import LogLevel, TaskState, TaskType
+from resolute.spec.wire.enums import FailureType, LogLevel, TaskState, TaskType
 from resolute.spec.wire.paging import Pagination
+
+
+class AllocationNode(Wire):
+    """One node of an allocation, as far as its supervisor or its runner told. Ours: other clients pass it over."""
+
+    rank: int
+    node_id: str = ""
+    address: str = ""
+    slot_ids: list[int] = []
+    phase: Phase
+    phase_since: Time | None = None
+    exit_code: int | None = None
+    reason: str = ""
 
 
 class Allocation(Wire):
@@ -19,6 +32,7 @@ class Allocation(Wire):
     slots: int = 0
     exit_reason: str | None = None
     status_code: int | None = None
+    nodes: list[AllocationNode] = []
 
 
 class Task(Wire):
@@ -45,14 +59,38 @@ class ResourcesSummaryDevices(Wire):
     devices: list[Device] = []
 
 
+class Address(Wire):
+    """A port under which a node is reached; 0: none was chosen."""
+
+    container_ip: str = ""
+    container_port: int = 0
+    host_ip: str = ""
+    host_port: int = 0
+
+
+class ResourcesStarted(Wire):
+    addresses: list[Address] = []
+    native_resources_id: str = ""
+
+
+class ResourcesFailure(Wire):
+    failure_type: FailureType = FailureType.UNSPECIFIED
+    err_msg: str = ""
+    exit_code: int | None = None
+
+
+class ResourcesStopped(Wire):
+    failure: ResourcesFailure | None = None
+
+
 class ResourcesSummary(Wire):
     resources_id: str = ""
     resources_type: str = ""
     allocation_id: str = ""
     container_id: str | None = None
     agent_devices: dict[str, ResourcesSummaryDevices] = {}
-    started: JsonObject | None = None
-    exited: JsonObject | None = None
+    started: ResourcesStarted | None = None
+    exited: ResourcesStopped | None = None
 
 
 class ProxyPortConfig(Wire):
