@@ -31,9 +31,8 @@ class LiveMaster:
         self.http = httpx.Client(timeout=60)
 
     def start(self, *, timeout_s: float = 60) -> "LiveMaster":
-        command = [sys.executable, "-m", "resolute.cli.main", "up", "--port", "0", "--home", str(self.home)]
         with self.output.open("wb") as output:
-            self._process = subprocess.Popen([*command, *self._options], stdout=output, stderr=output, env=self._env)
+            self._process = subprocess.Popen(self.command(), stdout=output, stderr=output, env=self._env)
         ends_at = time.monotonic() + timeout_s
         while time.monotonic() < ends_at and self._process.poll() is None:
             ready = _READY.search(self.output.read_text())
@@ -42,6 +41,10 @@ class LiveMaster:
                 return self
             time.sleep(0.02)
         raise AssertionError(f"the master did not come up:\n{self.output.read_text()}")
+
+    def command(self) -> list[str]:
+        up = [sys.executable, "-m", "resolute.cli.main", "up", "--port", "0", "--home", str(self.home)]
+        return [*up, *self._options]
 
     def stop(self) -> int:
         """Its exit code."""
@@ -53,6 +56,11 @@ class LiveMaster:
         except subprocess.TimeoutExpired:
             self._process.kill()
             return self._process.wait()
+
+    def kill(self) -> None:
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
 
     def close(self) -> None:
         """Also one that never started."""
