@@ -5170,6 +5170,13 @@ export interface components {
         };
         /** @enum {string} */
         Action: "CREATED" | "MOVED" | "CHANGED" | "DELETED" | "LOGGED_IN" | "LOGGED_OUT" | "LOGIN_FAILED" | "LOG_PATTERN_MATCHED";
+        /** @description A port under which a node is reached; 0: none was chosen. */
+        Address: {
+            containerIp: string;
+            containerPort: number;
+            hostIp: string;
+            hostPort: number;
+        };
         Agent: {
             addresses: string[];
             containers: {
@@ -5212,6 +5219,7 @@ export interface components {
             endTime: string | null;
             exitReason: string | null;
             isReady: boolean;
+            nodes: components["schemas"]["AllocationNode"][];
             slots: number;
             startTime: string | null;
             state: components["schemas"]["TaskState"];
@@ -5230,6 +5238,17 @@ export interface components {
             data: {
                 [key: string]: unknown;
             }[];
+        };
+        /** @description One node of an allocation, as far as its supervisor or its runner told. Ours: other clients pass it over. */
+        AllocationNode: {
+            address: string;
+            exitCode: number | null;
+            nodeId: string;
+            phase: components["schemas"]["Phase"];
+            phaseSince: string | null;
+            rank: number;
+            reason: string;
+            slotIds: number[];
         };
         AllocationPreemptionSignalResponse: {
             preempt: boolean;
@@ -5624,6 +5643,8 @@ export interface components {
             trainingMetrics: string[];
             validationMetrics: string[];
         };
+        /** @enum {string} */
+        FailureType: "FAILURE_TYPE_UNSPECIFIED" | "FAILURE_TYPE_RESOURCES_FAILED" | "FAILURE_TYPE_TASK_ERROR";
         /** @description One entry of an uploaded directory. `type` is the code of the tar type flag; `content` is base64. */
         File: {
             content?: string;
@@ -6693,20 +6714,28 @@ export interface components {
         };
         /** @enum {string} */
         ResourcePoolType: "RESOURCE_POOL_TYPE_UNSPECIFIED" | "RESOURCE_POOL_TYPE_AWS" | "RESOURCE_POOL_TYPE_GCP" | "RESOURCE_POOL_TYPE_STATIC" | "RESOURCE_POOL_TYPE_K8S";
+        ResourcesFailure: {
+            errMsg: string;
+            exitCode: number | null;
+            failureType: components["schemas"]["FailureType"];
+        };
+        ResourcesStarted: {
+            addresses: components["schemas"]["Address"][];
+            nativeResourcesId: string;
+        };
+        ResourcesStopped: {
+            failure: components["schemas"]["ResourcesFailure"] | null;
+        };
         ResourcesSummary: {
             agentDevices: {
                 [key: string]: components["schemas"]["ResourcesSummaryDevices"];
             };
             allocationId: string;
             containerId: string | null;
-            exited: {
-                [key: string]: unknown;
-            } | null;
+            exited: components["schemas"]["ResourcesStopped"] | null;
             resourcesId: string;
             resourcesType: string;
-            started: {
-                [key: string]: unknown;
-            } | null;
+            started: components["schemas"]["ResourcesStarted"] | null;
         };
         ResourcesSummaryDevices: {
             devices: components["schemas"]["Device"][];
