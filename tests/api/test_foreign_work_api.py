@@ -147,3 +147,8 @@ def _with(body: Any, value: Any, word: str = "UUID", trial_id: int = 0) -> Any:
     if isinstance(body, list):
         return [_with(each, value, word, trial_id) for each in body]
     return {word: value, "TRIAL": trial_id}.get(body, body) if isinstance(body, str) else body
+
+
+def test_a_task_sends_what_its_profiler_measured(trial: Any) -> None:
+    """The address looks like that of a trial called `profiler`."""
+    assert trial.api.post("/api/v1/trials/profiler/metrics", {"batches": []}) == {}

@@ -159,3 +159,44 @@ def test_a_workspace_that_holds_models_is_not_deleted(api: Any) -> None:
     refused = api.refusal("DELETE", f"/api/v1/workspaces/{workspace}", expect=400)
 
     assert "holds 1 models" in refused
+
+
+def test_an_archived_workspace_takes_nothing_new_and_is_not_altered(api: Any) -> None:
+    workspace = api.post("/api/v1/workspaces", {"name": "closed"})["workspace"]["id"]
+    project = api.post(f"/api/v1/workspaces/{workspace}/projects", {"name": "old"})["project"]["id"]
+    experiment = api.create()
+    api.post("/api/v1/templates/base", {"config": {}, "workspaceId": workspace})
+    api.post(f"/api/v1/workspaces/{workspace}/archive")
+    calls = [
+        ("POST", "/api/v1/experiments", {"config": "entrypoint: a\nsearcher: {name: single, metric: x}"}),
+        ("POST", f"/api/v1/experiments/{experiment}/move", {"destinationProjectId": project}),
+        ("POST", f"/api/v1/workspaces/{workspace}/projects", {"name": "new"}),
+        ("PATCH", f"/api/v1/workspaces/{workspace}", {"name": "renamed"}),
+        ("PATCH", f"/api/v1/projects/{project}", {"name": "renamed"}),
+        ("POST", f"/api/v1/projects/{project}/notes", {"name": "a", "contents": "b"}),
+        ("PUT", f"/api/v1/projects/{project}/notes", {"notes": []}),
+        ("POST", f"/api/v1/projects/{project}/move", {"destinationWorkspaceId": 1}),
+        ("POST", "/api/v1/templates/new", {"config": {}, "workspaceId": workspace}),
+        ("POST", "/api/v1/models", {"name": "m", "workspaceId": workspace}),
+    ]
+
+    for method, path, body in calls:
+        refused = api.refusal(
+            method, path, {**body, "projectId": project} if path.endswith("nts") else body, expect=400
+        )
+        assert refused == "Workspace 'closed' is archived. Unarchive it first.", path
+
+    api.post(f"/api/v1/workspaces/{workspace}/unarchive")
+    api.call("PATCH", f"/api/v1/workspaces/{workspace}", {"name": "renamed"})
+
+
+def test_what_is_in_an_archived_workspace_can_be_stopped_and_deleted(api: Any) -> None:
+    workspace = api.post("/api/v1/workspaces", {"name": "closed"})["workspace"]["id"]
+    project = api.post(f"/api/v1/workspaces/{workspace}/projects", {"name": "old"})["project"]["id"]
+    experiment = api.create(projectId=project)
+    api.post(f"/api/v1/workspaces/{workspace}/archive")
+
+    api.post(f"/api/v1/experiments/{experiment}/kill")
+    api.call("DELETE", f"/api/v1/experiments/{experiment}")
+
+    assert api.get(f"/api/v1/projects/{project}")["project"]["numExperiments"] == 0

@@ -1,8 +1,13 @@
-"""Where work is kept: workspaces, and the projects in them. Pure."""
+"""Where work is kept: workspaces, and the projects in them. Pure.
+
+An archived one takes nothing new and keeps its name and notes. What is in it can be looked at, stopped and deleted.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from resolute.domain.errors import IllegalTransition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +20,11 @@ class Workspace:
     is_pinned: bool = False
     checkpoint_storage: dict[str, Any] | None = None
     created_at: datetime
+
+    def require_open(self) -> None:
+        """Raises IllegalTransition."""
+        if self.is_archived:
+            raise IllegalTransition(f"Workspace {self.name!r} is archived. Unarchive it first.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,3 +39,9 @@ class Project:
     is_archived: bool = False
     is_immutable: bool = False
     created_at: datetime
+
+    def require_open(self, workspace: Workspace) -> None:
+        """`workspace` is the one it is in. Raises IllegalTransition."""
+        workspace.require_open()
+        if self.is_archived:
+            raise IllegalTransition(f"Project {self.name!r} is archived. Unarchive it first.")

@@ -75,6 +75,7 @@ def change_workspace(
 ) -> Workspace:
     with flow(platform) as current:
         workspace = before = _changeable_workspace(current.tx, workspace_id)
+        workspace.require_open()
         if name is not None and name != workspace.name:
             name = _checked_name("workspace", name)
             _refuse_taken_workspace(current.tx, name)
@@ -132,9 +133,7 @@ def add_project(
     name = _checked_name("project", name)
     with flow(platform) as current:
         tx = current.tx
-        workspace = tx.workspaces.get(workspace_id)
-        if workspace.is_archived:
-            raise IllegalTransition(f"Workspace {workspace.name!r} is archived. Unarchive it first.")
+        tx.workspaces.get(workspace_id).require_open()
         _refuse_taken_project(tx, workspace_id, name)
         project = Project(
             id=0,
@@ -159,6 +158,7 @@ def change_project(
     with flow(platform) as current:
         tx = current.tx
         project = before = _changeable_project(tx, project_id)
+        _require_open(tx, project)
         if name is not None and name != project.name:
             name = _checked_name("project", name)
             _refuse_taken_project(tx, project.workspace_id, name)
@@ -179,7 +179,8 @@ def archive_project(platform: Platform, project_id: int, *, archived: bool) -> N
 def move_project(platform: Platform, project_id: int, *, workspace_id: int) -> None:
     with flow(platform) as current:
         project = _changeable_project(current.tx, project_id)
-        current.tx.workspaces.get(workspace_id)
+        _require_open(current.tx, project)
+        current.tx.workspaces.get(workspace_id).require_open()
         _refuse_taken_project(current.tx, workspace_id, project.name)
         current.change(project, replace(project, workspace_id=workspace_id))
         current.tx.jobs.follow_project(project_id, workspace_id)
@@ -188,12 +189,14 @@ def move_project(platform: Platform, project_id: int, *, workspace_id: int) -> N
 def write_notes(platform: Platform, project_id: int, notes: tuple[dict[str, str], ...]) -> None:
     with flow(platform) as current:
         project = current.tx.workspaces.project(project_id)
+        _require_open(current.tx, project)
         current.change(project, replace(project, notes=notes))
 
 
 def add_note(platform: Platform, project_id: int, note: dict[str, str]) -> tuple[dict[str, str], ...]:
     with flow(platform) as current:
         project = current.tx.workspaces.project(project_id)
+        _require_open(current.tx, project)
         return current.change(project, replace(project, notes=(*project.notes, note))).notes
 
 
@@ -220,6 +223,10 @@ def _changeable_project(tx: Transaction, project_id: int) -> Project:
     project = tx.workspaces.project(project_id)
     _refuse_immutable("Project", project.name, project.is_immutable)
     return project
+
+
+def _require_open(tx: Transaction, project: Project) -> None:
+    project.require_open(tx.workspaces.get(project.workspace_id))
 
 
 def _refuse_immutable(kind: str, name: str, is_immutable: bool) -> None:

@@ -50,7 +50,7 @@ def create_deployment(
         existing = tx.deployments.find(name, namespace)
         if existing is not None and (existing.is_deleted or not replace_existing):
             raise AlreadyExists(_taken(existing))
-        tx.workspaces.get(workspace_id)
+        tx.workspaces.get(workspace_id).require_open()
         found = find_model(tx, source)
         _check_slots(platform, serving(Serving()))
         if existing is None:

@@ -124,8 +124,7 @@ def _set_archived(platform: Platform, experiment_id: int, *, is_archived: bool) 
 def move_experiment(platform: Platform, experiment_id: int, project_id: int) -> None:
     with platform.store.read() as tx:
         project = tx.workspaces.project(project_id)
-    if project.is_archived:
-        raise IllegalTransition(f"Project {project.name!r} is archived; unarchive it before moving work there.")
+        project.require_open(tx.workspaces.get(project.workspace_id))
     _change(
         platform,
         experiment_id,

@@ -71,6 +71,7 @@ def create_experiment(
         if rights is not None:
             require(tx, rights, Permission.CREATE_EXPERIMENT, "project_id", project.id)
             _check_sources(tx, rights, parsed.resolved)
+        project.require_open(tx.workspaces.get(project.workspace_id))
         resolved, dataset_ids = resolve_config(tx, parsed.resolved)
     parsed = replace(parsed, resolved=resolved)
     state = ExperimentState.ACTIVE if activate or unmanaged else ExperimentState.PAUSED
@@ -244,9 +245,11 @@ def _check_sources(tx: Transaction, rights: Rights, config: dict[str, Any]) -> N
     searcher = config.get("searcher") or {}
     for source in searcher.get("source_experiment_ids") or ():
         require(tx, rights, Permission.VIEW_EXPERIMENT_METADATA, "experiment_id", source)
+    artifacts = Permission.VIEW_EXPERIMENT_ARTIFACTS
     if searcher.get("source_checkpoint_uuid"):
-        uuid = searcher["source_checkpoint_uuid"]
-        require(tx, rights, Permission.VIEW_EXPERIMENT_ARTIFACTS, "checkpoint_uuid", uuid)
+        require(tx, rights, artifacts, "checkpoint_uuid", searcher["source_checkpoint_uuid"])
+    if searcher.get("source_trial_id"):
+        require(tx, rights, artifacts, "trial_id", searcher["source_trial_id"])
 
 
 def continue_experiment(
@@ -266,6 +269,8 @@ def continue_experiment(
     with platform.store.read() as tx:
         if rights is not None:
             _check_sources(tx, rights, parsed.resolved)
+        project = tx.workspaces.project(experiment.project_id)
+        project.require_open(tx.workspaces.get(project.workspace_id))
         resolved, dataset_ids = resolve_config(tx, parsed.resolved)
     parsed = replace(parsed, resolved=resolved)
     searcher = extend_searcher(parsed.resolved["searcher"], parsed.resolved["hyperparameters"], snapshot)

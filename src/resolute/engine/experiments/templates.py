@@ -15,8 +15,10 @@ def put_template(platform: Platform, template: Template, *, must_be_new: bool = 
     name = _checked_name(template.name)
     template = replace(template, name=name)
     with flow(platform) as current:
-        current.tx.workspaces.get(template.workspace_id)
+        workspace = current.tx.workspaces.get(template.workspace_id)
         known = next((each for each in current.tx.templates.all() if each.name == name), None)
+        if known is None or known.workspace_id != workspace.id:
+            workspace.require_open()
         if known is None:
             return current.add(replace(template, config=restored(template.config, earlier=None)))
         if must_be_new:

@@ -54,7 +54,7 @@ def register_dataset(platform: Platform, given: NewDataset, *, user: User) -> tu
     content_hash, packed = manifest.content_hash(files), manifest.pack(files)
     with flow(platform) as current:
         tx = current.tx
-        tx.workspaces.get(given.workspace_id)
+        tx.workspaces.get(given.workspace_id).require_open()
         newest = tx.datasets.find(given.name)
         dataset = tx.datasets.add(
             DatasetVersion(

@@ -1,7 +1,7 @@
 """What came from what: datasets, experiments, trials, checkpoints, model versions, deployments, as one graph.
 
 From one thing it looks back to everything it was made of, and forward to everything made of it; not sideways. Reads
-only, level by level, and stops at a number of nodes that a person can still look at.
+only, level by level, and stops at what the caller may not see, and at a number of nodes that a person can look at.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,7 +16,9 @@ from resolute.domain.deployment import Revision
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.domain.experiment import Experiment
 from resolute.domain.model import ModelVersion
+from resolute.domain.rights import Permission, Rights
 from resolute.domain.trial import Trial
+from resolute.engine.access.subjects import subject_of
 from resolute.engine.ports.database import Transaction
 from resolute.engine.registry.datasets import resolve
 from resolute.engine.registry.models import find_model
@@ -65,10 +67,12 @@ Found = Iterable[tuple[str, Node]]
 Step = Callable[[Transaction, Sequence[Node]], Found]
 
 
-def lineage(tx: Transaction, kind: Kind, thing_id: str, *, max_nodes: int = MAX_NODES) -> Lineage:
-    """Raises NotFound or InvalidInput for an id that names nothing."""
-    graph = _Graph(max_nodes)
-    starts = _START[kind](tx, thing_id)
+def lineage(
+    tx: Transaction, kind: Kind, thing_id: str, *, rights: Rights | None = None, max_nodes: int = MAX_NODES
+) -> Lineage:
+    """Raises NotFound or InvalidInput for an id that names nothing, or nothing that `rights` let see. None: all."""
+    graph = _Graph(max_nodes, lambda node: rights is None or _is_seen(tx, rights, node))
+    starts = _starts(tx, kind, thing_id, rights)
     for node in starts:
         graph.nodes[node.key] = node
     graph.walk(tx, starts, _BACK, is_back=True)
@@ -76,12 +80,57 @@ def lineage(tx: Transaction, kind: Kind, thing_id: str, *, max_nodes: int = MAX_
     return Lineage(list(graph.nodes.values()), sorted(graph.edges), graph.is_truncated)
 
 
+def _starts(tx: Transaction, kind: Kind, thing_id: str, rights: Rights | None) -> list[Node]:
+    if rights is None:
+        return list(_START[kind](tx, thing_id))
+    hidden = NotFound(f"{kind.replace('_', ' ')} not found: {thing_id}")
+    try:
+        starts = [node for node in _START[kind](tx, thing_id) if _is_seen(tx, rights, node)]
+    except NotFound as error:
+        # Its sentence may name what else there is.
+        raise (error if rights.has(_VIEW[kind]) else hidden) from None
+    if not starts:
+        raise hidden
+    return starts
+
+
+def _is_seen(tx: Transaction, rights: Rights, node: Node) -> bool:
+    if rights.has(_VIEW[node.kind]):
+        return True
+    details = node.details
+    match node.kind:
+        case Kind.DATASET:
+            subject = subject_of(tx, "dataset_name", node.thing.name, {"version": str(node.thing.version)})
+        case Kind.EXPERIMENT:
+            subject = subject_of(tx, "experiment_id", node.id)
+        case Kind.TRIAL:
+            subject = subject_of(tx, "trial_id", node.id)
+        case Kind.CHECKPOINT:
+            subject = subject_of(tx, "checkpoint_uuid", node.id)
+        case Kind.MODEL_VERSION:
+            subject = subject_of(tx, "model_name", details["model"])
+        case Kind.DEPLOYMENT:
+            subject = subject_of(tx, "deployment_name", details["deployment"], {"namespace": details["namespace"]})
+    return rights.sees(subject)
+
+
+_VIEW = {
+    Kind.DATASET: Permission.VIEW_DATASETS,
+    Kind.EXPERIMENT: Permission.VIEW_EXPERIMENT_METADATA,
+    Kind.TRIAL: Permission.VIEW_EXPERIMENT_METADATA,
+    Kind.CHECKPOINT: Permission.VIEW_EXPERIMENT_METADATA,
+    Kind.MODEL_VERSION: Permission.VIEW_MODEL_REGISTRY,
+    Kind.DEPLOYMENT: Permission.VIEW_DEPLOYMENTS,
+}
+
+
 class _Graph:
-    def __init__(self, max_nodes: int) -> None:
+    def __init__(self, max_nodes: int, is_seen: Callable[[Node], bool]) -> None:
         self.nodes: dict[str, Node] = {}
         self.edges: set[tuple[str, str]] = set()
         self.is_truncated = False
         self._max_nodes = max_nodes
+        self._is_seen = is_seen
 
     def walk(self, tx: Transaction, starts: Sequence[Node], steps: dict[Kind, Step], *, is_back: bool) -> None:
         seen = {node.key for node in starts}
@@ -97,8 +146,10 @@ class _Graph:
             level = reached
 
     def _join(self, key: str, neighbour: Node, *, is_back: bool) -> bool:
-        """False when there is no place left for another node."""
+        """False when there is no place left for another node, or it may not be seen."""
         if neighbour.key not in self.nodes:
+            if not self._is_seen(neighbour):
+                return False
             if len(self.nodes) >= self._max_nodes:
                 self.is_truncated = True
                 return False

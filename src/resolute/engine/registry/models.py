@@ -219,8 +219,7 @@ def _open_workspace(tx: Transaction, place: Place) -> Workspace:
             raise NotFound(f"workspace not found: {place.workspace_name!r}. There are: {known}.")
     else:
         workspace = tx.workspaces.get(place.workspace_id or 1)
-    if workspace.is_archived:
-        raise IllegalTransition(f"Workspace {workspace.name!r} is archived. Unarchive it first.")
+    workspace.require_open()
     return workspace
 
 

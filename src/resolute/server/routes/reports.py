@@ -72,6 +72,13 @@ def _body_of(model: type[Any]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
+# Before the route with a trial's id in the same place.
+@router.post("/api/v1/trials/profiler/metrics", needs=needs.ANY_TASK)
+def post_trial_profiler_metrics_batch() -> Empty:
+    """Accepted and dropped: current clients report profiling through metric groups."""
+    return Empty()
+
+
 @router.post(
     "/api/v1/trials/{trial_id}/metrics",
     needs=needs.REPORT.or_own_task,
@@ -263,9 +270,3 @@ def get_run_metadata(run_id: int, platform: PlatformOf) -> wire.RunMetadataRespo
 @router.post("/api/v1/runs/{run_id}/metadata", needs=needs.DESCRIBE_EXPERIMENT.or_own_task)
 def post_run_metadata(run_id: int, body: wire.PostRunMetadataRequest, platform: PlatformOf) -> wire.RunMetadataResponse:
     return wire.RunMetadataResponse(metadata=trials.set_metadata(platform, run_id, body.metadata))
-
-
-@router.post("/api/v1/trials/profiler/metrics", needs=needs.ANY_TASK)
-def post_trial_profiler_metrics_batch() -> Empty:
-    """Accepted and dropped: current clients report profiling through metric groups."""
-    return Empty()
