@@ -34,6 +34,11 @@ def serve(
     max_queue: Annotated[int, typer.Option(help="Requests that may wait before others get 429.")] = 100,
     timeout_s: Annotated[float, typer.Option(help="The longest a request may take.")] = 60.0,
     max_body_bytes: Annotated[int, typer.Option(help="Larger requests get 413.")] = 64 << 20,
+    trusted: Annotated[bool, typer.Option("--trusted", help="The model's code is yours: do not confine it.")] = False,
+    allow_pickle: Annotated[
+        bool, typer.Option("--allow-pickle", help="Load files that run code as they are loaded.")
+    ] = False,
+    memory_bytes: Annotated[int, typer.Option(help="Of each model process; 0: what the machine has.")] = 0,
     load: Annotated[
         str, typer.Option(metavar="MODULE:FUNCTION", help="What loads the model.", show_default=False)
     ] = "resolute.serving.loading:load_model",
@@ -49,7 +54,15 @@ def serve(
     code = replica.run(
         replica.ReplicaSettings(
             model=settings.ModelSettings(
-                name=chosen, source=path, version=version, options=options_of(option or []), load=load, workers=workers
+                name=chosen,
+                source=path,
+                version=version,
+                options=options_of(option or []),
+                load=load,
+                workers=workers,
+                is_trusted=trusted,
+                allow_pickle=allow_pickle,
+                memory_bytes=memory_bytes,
             ),
             limits=settings.Limits(
                 max_batch_size=max_batch_size,

@@ -85,6 +85,12 @@ class Serving:
     environment: dict[str, str] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     """Passed to the model: `score_threshold`, `slice_size`, handler settings ..."""
+    trusted: bool = False
+    """The model's code is the user's own: its processes are not kept from the network and from files."""
+    allow_pickle: bool = False
+    """Files that run code as they are loaded are loaded."""
+    memory_bytes: int = 0
+    """Of each model process; 0: as much as the machine has."""
     command: list[str] = field(default_factory=list)
     """A model server of the user's own in place of ours; it reports its address and readiness as ours does."""
 

@@ -26,6 +26,7 @@ MODEL_FILE = "model.py"
 _ARCHIVES = (".mar", ".tar.gz", ".tgz")
 _WEIGHTS = ("weights.safetensors", "model.safetensors", "model.pt", "model.pth", "state_dict.pth", "state-rank0.pt")
 _PICKLES = (".pkl", ".pickle", ".joblib", ".dill")
+_TORCH = (".pt", ".pth", ".ts")
 _SERVED = (
     "a detector (detector.json), a .mar archive, TorchScript (.pt), torch.export (.pt2), ONNX (.onnx), model.py with "
     "weights, a TorchServe folder, or python:module:Class"
@@ -64,9 +65,7 @@ def _from_file(path: Path, options: Options) -> Model:
     if path.name.endswith(_ARCHIVES):
         return _from_archive(path, options)
     if path.suffix in _PICKLES:
-        from resolute.serving.weights import refusal_of_pickle
-
-        raise InvalidInput(refusal_of_pickle(path))
+        return _pickled(path, options)
     load = _BY_SUFFIX.get(path.suffix)
     if load is None:
         raise InvalidInput(f"{path.name} cannot be served. Served is {_SERVED}.")
@@ -124,6 +123,16 @@ def _handler(folder: Path, manifest: Manifest, options: Options, extra: dict[str
     return HandlerModel(folder.resolve(), manifest, options, extra)
 
 
+def _pickled(path: Path, options: Options) -> Model:
+    if not options.allow_pickle:
+        from resolute.serving.weights import refusal_of_pickle
+
+        raise InvalidInput(refusal_of_pickle(path))
+    from resolute.serving.runtimes.pickled import pickled_model
+
+    return pickled_model(path)
+
+
 def _module(model_file: Path, weights: Path, options: Options) -> Model:
     from resolute.serving.runtimes.torch_models import module_model
 
@@ -141,10 +150,15 @@ def _script_or_weights(path: Path, options: Options) -> Model:
 
 def _with_code_beside(path: Path, options: Options) -> Model:
     code = path.parent / MODEL_FILE
+    if not code.is_file() and options.allow_pickle and path.suffix in _TORCH:
+        from resolute.serving.runtimes.torch_models import pickled_module_model
+
+        return pickled_module_model(path, options)
     if not code.is_file():
         raise InvalidInput(
             f"{path.name} holds weights, but no model. Put {MODEL_FILE} with the model's one class beside it, or "
-            "export the model to TorchScript, torch.export or ONNX."
+            "export the model to TorchScript, torch.export or ONNX. A whole model that torch.save wrote is a pickle, "
+            "served only if you allow that: --allow-pickle, or serving.allow_pickle: true."
         )
     return _module(code, path, options)
 

@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(settings: ReplicaSettings, *, on_listening: Callable[[int, int], None] | None = None) -> int:
     """Serve until SIGTERM or SIGINT. Returns the exit code."""
-    nursery = Nursery(settings.model.workers)
+    nursery = Nursery(settings.model)
     try:
         return uvloop.run(_serve(settings, nursery, on_listening))
     finally:
@@ -81,6 +81,9 @@ def settings_of(options: argparse.Namespace) -> ReplicaSettings:
             options=_options(options.options),
             load=options.load,
             workers=options.workers,
+            is_trusted=options.trusted,
+            allow_pickle=options.allow_pickle,
+            memory_bytes=options.memory_bytes,
         ),
         limits=Limits(
             max_batch_size=options.max_batch_size,
@@ -112,6 +115,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--options", default="{}", help="JSON object for the model")
     parser.add_argument("--load", default=DEFAULT_LOAD, help="module:function that loads the model")
     parser.add_argument("--workers", type=int, default=1, help="model processes")
+    parser.add_argument("--trusted", action="store_true", help="the model's code is yours: do not confine it")
+    parser.add_argument("--allow-pickle", action="store_true", help="load files that run code as they are loaded")
+    parser.add_argument("--memory-bytes", type=int, default=0, help="of each model process; 0: what the machine has")
     parser.add_argument("--max-batch-size", type=int, default=limits.max_batch_size)
     parser.add_argument("--max-batch-delay-ms", type=float, default=limits.max_batch_delay_ms)
     parser.add_argument("--max-queue", type=int, default=limits.max_queue)

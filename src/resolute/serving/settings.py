@@ -21,12 +21,20 @@ class ModelSettings:
     """`module:function` with the signature of `serving.model.Load`."""
     workers: int = 1
     """Processes that each hold the whole model."""
+    is_trusted: bool = False
+    """Its code is the user's own: its processes keep the network and every file of this user."""
+    allow_pickle: bool = False
+    """Files whose loading runs code that they carry are loaded."""
+    memory_bytes: int = 0
+    """Of each process; 0: as much as the machine has."""
 
     def __post_init__(self) -> None:
         if not self.name or set(self.name) & set("/:?#% "):
             raise InvalidInput(f"A model cannot be called {self.name!r}: use letters, digits, '-', '_' and '.'.")
         if self.workers < 1:
             raise InvalidInput(f"workers is {self.workers}; at least one process must hold the model.")
+        if self.memory_bytes < 0:
+            raise InvalidInput(f"memory_bytes is {self.memory_bytes}; give a number of bytes, or 0 for no limit.")
         if not all(self.load.partition(":")):
             raise InvalidInput(f"load is {self.load!r}; write module:function, for example {DEFAULT_LOAD}.")
 

@@ -1,4 +1,4 @@
-"""A checkpoint stripped to the weights of its model, whoever wrote it. No code from the file runs.
+"""A checkpoint stripped to the weights of its model, whoever wrote it. No code of the file runs unless it is allowed.
 
 Layouts: our checkpoint folders and detectors, Determined's `state_dict.pth`, torchvision's {"model": ...}, plain state
 dicts, safetensors, TorchScript.
@@ -18,25 +18,28 @@ from resolute.vision.zoo.weights import read_state
 WRAPPERS = ("module.", "_orig_mod.")
 """Put in front of every name by data parallelism and by torch.compile."""
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".npy")
+HOW_TO_ALLOW = (
+    "If you trust whoever wrote it with this process, allow it: --allow-pickle, or serving.allow_pickle: true."
+)
 _GLOBAL = re.compile(r"GLOBAL ([\w.]+)")
 
 
-def strip_checkpoint(path: Path) -> dict[str, Tensor]:
+def strip_checkpoint(path: Path, *, allow_pickle: bool = False) -> dict[str, Tensor]:
     """The first model's state dict, on the CPU, names without wrappers."""
     if path.suffix in PICKLES:
         raise InvalidInput(refusal_of_pickle(path))
     if path.is_file() and is_script(path):
         return dict(read_script(path)[0].state_dict())
     try:
-        state = read_state(path)
+        state = read_state(path, allow_pickle=allow_pickle)
     except InvalidInput as refused:
         raise _explained(path, refused) from refused.__cause__
     return _unwrapped(state)
 
 
-def load_weights(model: nn.Module, path: Path) -> None:
+def load_weights(model: nn.Module, path: Path, *, allow_pickle: bool = False) -> None:
     """Every weight, none left over. Raises InvalidInput that names the first differences."""
-    state = strip_checkpoint(path)
+    state = strip_checkpoint(path, allow_pickle=allow_pickle)
     try:
         model.load_state_dict(state)
     except RuntimeError as error:
@@ -66,7 +69,7 @@ def write_state_dict(state: dict[str, Tensor], path: Path) -> None:
 def refusal_of_pickle(path: Path) -> str:
     return (
         f"{path.name} is a pickle: loading it would run whatever code it carries, so it is not served. Save weights as "
-        "safetensors, or export the model to ONNX, TorchScript or torch.export."
+        f"safetensors, or export the model to ONNX, TorchScript or torch.export. {HOW_TO_ALLOW}"
     )
 
 
@@ -76,7 +79,7 @@ def _explained(path: Path, refused: InvalidInput) -> InvalidInput:
         return refused
     return InvalidInput(
         f"{path.name} asks for `{found.group(1)}` to be run while it is loaded. It is refused: weights are read as "
-        "data only. Save them with torch.save(model.state_dict(), ...) or as safetensors."
+        f"data only. Save them with torch.save(model.state_dict(), ...) or as safetensors. {HOW_TO_ALLOW}"
     )
 
 

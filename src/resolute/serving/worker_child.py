@@ -6,17 +6,23 @@ threads. Those that come after a crash are fresh ones.
 """
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import NoReturn, Protocol
 
 from resolute.serving import worker_main
+from resolute.serving.confinement.enter import enter
+from resolute.serving.confinement.policy import Confinement, confinement_of
+from resolute.serving.settings import ModelSettings
 
 _WORTH_KEEPING = "torch"
 _LOOK_S = 0.01
@@ -31,32 +37,40 @@ class Child(Protocol):
     def kill(self) -> None: ...
 
 
-MakeChild = Callable[[], tuple[Child, socket.socket]]
+MakeChild = Callable[[ModelSettings], tuple[Child, socket.socket]]
 
 
-def fresh_child() -> tuple[Child, socket.socket]:
-    """A new interpreter, and our end of its socket."""
+def fresh_child(settings: ModelSettings) -> tuple[Child, socket.socket]:
+    """A new interpreter, confined, and our end of its socket."""
+    confinement = _confinement(settings)
     ours, theirs = socket.socketpair()
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, "-m", "resolute.serving.worker_main", str(theirs.fileno())],
+            [sys.executable, "-m", "resolute.serving.worker_start", str(theirs.fileno()), confinement.to_json()],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
         )
-    return process, ours
+    return FreshChild(process, confinement.scratch), ours
+
+
+def _confinement(settings: ModelSettings) -> Confinement:
+    """With a scratch folder of its own, which goes when the process has gone."""
+    scratch = Path(tempfile.mkdtemp(prefix="resolute-model-"))
+    return confinement_of(settings.source, scratch, is_trusted=settings.is_trusted, memory_bytes=settings.memory_bytes)
 
 
 class Nursery:
     """Forked children that wait for a model to load. Make it before any thread or event loop is there."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, settings: ModelSettings) -> None:
+        self._settings = settings
         self._waiting: list[tuple[ForkedChild, socket.socket]] = []
-        for _ in range(count if _is_worth_forking() else 0):
+        for _ in range(settings.workers if _is_worth_forking() else 0):
             self._waiting.append(self._fork())
 
-    def make_child(self) -> tuple[Child, socket.socket]:
+    def make_child(self, settings: ModelSettings) -> tuple[Child, socket.socket]:
         """One that waits, or a fresh one when none is left."""
-        return self._waiting.pop() if self._waiting else fresh_child()
+        return self._waiting.pop() if self._waiting and settings == self._settings else fresh_child(settings)
 
     def close(self) -> None:
         """Those that were never needed see their socket close, and leave."""
@@ -66,6 +80,7 @@ class Nursery:
             child.wait()
 
     def _fork(self) -> "tuple[ForkedChild, socket.socket]":
+        confinement = _confinement(self._settings)
         ours, theirs = socket.socketpair()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -75,16 +90,31 @@ class Nursery:
             for _, other in self._waiting:
                 other.close()
             ours.close()
-            _live(theirs.detach())
+            _live(theirs.detach(), confinement)
         theirs.close()
-        return ForkedChild(pid), ours
+        return ForkedChild(pid, confinement.scratch), ours
+
+
+class FreshChild:
+    def __init__(self, process: "subprocess.Popen[bytes]", scratch: str) -> None:
+        self._process = process
+        self._scratch = scratch
+
+    def wait(self, timeout: float | None = None) -> int:
+        code = self._process.wait(timeout)
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        return code
+
+    def kill(self) -> None:
+        self._process.kill()
 
 
 class ForkedChild:
     """A child without a Popen of its own."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, scratch: str) -> None:
         self._pid = pid
+        self._scratch = scratch
         self._code: int | None = None
 
     def wait(self, timeout: float | None = None) -> int:
@@ -97,6 +127,7 @@ class ForkedChild:
                 raise subprocess.TimeoutExpired(f"model process {self._pid}", timeout or 0)
             else:
                 time.sleep(_LOOK_S)
+        shutil.rmtree(self._scratch, ignore_errors=True)
         return self._code
 
     def kill(self) -> None:
@@ -112,10 +143,10 @@ def _is_worth_forking() -> bool:
     return _WORTH_KEEPING in sys.modules and hasattr(os, "fork") and threading.active_count() == 1
 
 
-def _live(descriptor: int) -> NoReturn:
+def _live(descriptor: int, confinement: Confinement) -> NoReturn:
     code = 0
     try:
-        worker_main.main(descriptor)
+        worker_main.main(descriptor, str(enter(confinement)))
     except BaseException:  # noqa: BLE001, RUF100 - nothing of the parent's stack may run in the child
         traceback.print_exc()
         code = 1

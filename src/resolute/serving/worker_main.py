@@ -1,6 +1,6 @@
 """A model process: loads one model and answers calls over the socket it was given, one at a time, until it closes.
 
-Started by `worker_process`. The only process of a server in which a model's code runs.
+Started by `worker_start`, or forked by `worker_child`. The only process of a server in which a model's code runs.
 """
 
 import logging
@@ -31,11 +31,14 @@ _FINAL = (InvalidInput, NotFound, NotSupported)
 _log = logging.getLogger("resolute.serving")
 
 
-def main(descriptor: int) -> None:
+def main(descriptor: int, confined: str = "") -> None:
+    """`confined` says how, for the log."""
     # The server decides when a model process goes: a signal to the whole group must not cut requests off.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    if confined:
+        _log.info("%s", confined)
     with socket.socket(fileno=descriptor) as server:
         serve(server)
 
@@ -117,7 +120,3 @@ def _exactly(server: socket.socket, count: int) -> bytearray | None:
             return None
         view = view[read:]
     return data
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))

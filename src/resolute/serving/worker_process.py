@@ -52,12 +52,13 @@ class WorkerProcess(asyncio.Protocol):
 
     async def start(self) -> ModelMetadata:
         """Until the model is loaded. Raises LoadRefused with its sentence, or Unavailable when the process died."""
-        self._process, ours = self._make_child()
+        self._process, ours = self._make_child(self._settings)
         ours.setblocking(False)
         loop = asyncio.get_running_loop()
         await loop.create_unix_connection(lambda: self, sock=ours)
         settings = self._settings
-        self._write(pack(Start(str(settings.source), settings.load, settings.options)))
+        options = {**settings.options, "allow_pickle": True} if settings.allow_pickle else settings.options
+        self._write(pack(Start(str(settings.source), settings.load, options)))
         return await self._loaded
 
     def run(self, call: Call, buffers: list[Buffer]) -> "asyncio.Future[Answers]":

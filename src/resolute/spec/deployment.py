@@ -73,6 +73,9 @@ class ServingConfig(_Section):
     idempotent: bool = False
     environment: dict[str, str] = Field(default_factory=dict)
     options: dict[str, Any] = Field(default_factory=dict)
+    trusted: bool = False
+    allow_pickle: bool = False
+    memory_bytes: Annotated[Count, Field(le=1 << 50)] = 0
     command: list[Text] = Field(default_factory=list)
 
     @field_validator("health_path")

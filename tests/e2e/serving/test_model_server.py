@@ -331,7 +331,7 @@ def test_a_warm_server_forks_its_first_model_process_and_starts_afresh_after_a_c
     second = replica.predict("pid").json()["predictions"][0]
     commands.append(_command_line(second))
 
-    assert ["worker_main" in command for command in commands] == [False, True]
+    assert ["worker_start" in command for command in commands] == [False, True]
     assert replica.stop() == 0
     assert not Path(f"/proc/{second}").exists()
 

@@ -6824,6 +6824,7 @@ export interface components {
             series: components["schemas"]["MetricSeries"][];
         };
         Serving: {
+            allowPickle: boolean;
             command: string[];
             environment: {
                 [key: string]: string;
@@ -6835,6 +6836,7 @@ export interface components {
             maxBatchSize: number;
             maxBodyBytes: number;
             maxQueue: number;
+            memoryBytes: number;
             options: {
                 [key: string]: unknown;
             };
@@ -6843,6 +6845,7 @@ export interface components {
             slots: number;
             startupTimeoutS: number;
             timeoutS: number;
+            trusted: boolean;
             weight: number;
         };
         SetClusterMessageRequest: {

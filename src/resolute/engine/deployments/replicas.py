@@ -186,6 +186,9 @@ def _command(deployment: Deployment, revision: Revision, source: Path) -> tuple[
         "--max-queue": str(serving.max_queue),
         "--timeout-s": str(serving.timeout_s),
         "--max-body-bytes": str(serving.max_body_bytes),
+        "--memory-bytes": str(serving.memory_bytes),
     }
+    flags = {"--trusted": serving.trusted, "--allow-pickle": serving.allow_pickle}
     # A model that cannot be loaded is told about by its exit, not by a time-out.
-    return (*COMMAND, *(word for pair in settings.items() for word in pair), "--fail-fast", "--no-repository")
+    words = (*(word for pair in settings.items() for word in pair), *(flag for flag, is_set in flags.items() if is_set))
+    return (*COMMAND, *words, "--fail-fast", "--no-repository")

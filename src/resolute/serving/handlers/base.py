@@ -30,6 +30,7 @@ class BaseHandler:
         self.model_yaml_config: dict[str, Any] = {}
         self.explain = False
         self.target = 0
+        self.allow_pickle = False
 
     def initialize(self, context: Context) -> None:
         """Find the device, load the model, read the class names."""
@@ -39,6 +40,7 @@ class BaseHandler:
         self.device = torch.device(f"cuda:{gpu}" if self.map_location == "cuda" else "cpu")
         self.model_yaml_config = context.model_yaml_config or {}
         self.manifest = context.manifest
+        self.allow_pickle = bool(getattr(context, "allow_pickle", False))
         folder = Path(properties["model_dir"])
         self.model = self._load_model(folder, self.manifest["model"])
         self.mapping = load_label_mapping(folder / "index_to_name.json")
@@ -110,7 +112,7 @@ class BaseHandler:
             raise InvalidInput(f"The model file {model_file} is not in the archive.")
         model: nn.Module = one_class(path, nn.Module)()
         if model_pt_path:
-            load_weights(model, Path(model_pt_path))
+            load_weights(model, Path(model_pt_path), allow_pickle=self.allow_pickle)
         return model
 
     def _is_explain(self) -> bool:

@@ -84,10 +84,13 @@ class Context:
         limit_max_image_pixels: bool = True,
         metrics: Any = None,
         model_yaml_config: dict[str, Any] | None = None,
+        allow_pickle: bool = False,
     ) -> None:
         self.model_name = model_name
         self.manifest = manifest
         self.model_yaml_config = model_yaml_config or {}
+        self.allow_pickle = allow_pickle
+        """Not TorchServe's: weights whose loading runs code are loaded."""
         self.metrics = metrics or Metrics()
         self.request_ids: dict[int, str] | None = None
         self.request_processor: list[RequestProcessor] = [RequestProcessor()]

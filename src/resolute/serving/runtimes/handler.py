@@ -45,6 +45,7 @@ class HandlerModel:
             options.batch_size,
             _gpu(options.device),
             model_yaml_config=_configuration(folder, manifest),
+            allow_pickle=options.allow_pickle,
         )
         self._entry = self._start(folder)
         self._metadata = ModelMetadata(

@@ -33,6 +33,8 @@ class Options:
     """Of V1 numbers, for models that do not say what they take."""
     inputs: tuple[TensorSpec, ...] = ()
     """For models that do not say what they take."""
+    allow_pickle: bool = False
+    """Files whose loading runs code that they carry are loaded: whoever wrote them is trusted with this process."""
 
 
 def read_options(given: Mapping[str, Any]) -> Options:
@@ -58,6 +60,7 @@ def _check(options: Options) -> None:
         ("slice_size", _is_whole(options.slice_size) and options.slice_size >= 16, "pixels, from 16"),
         ("overlap", _is_share(options.overlap) and options.overlap < 1, "a number from 0 to below 1"),
         ("slice_limit", _is_whole(options.slice_limit) and options.slice_limit >= 0, "pixels, or 0 for never"),
+        ("allow_pickle", isinstance(options.allow_pickle, bool), "true or false"),
         ("datatype", options.datatype in NUMPY_TYPES, f"one of {', '.join(NUMPY_TYPES)}"),
     )
     for name, is_good, wanted in rules:

@@ -38,12 +38,24 @@ def program_model(path: Path, options: Options) -> Model:
 
 def module_model(model_file: Path, weights: Path, options: Options) -> Model:
     """The one nn.Module of `model_file` with `weights`."""
-    module = build_module(model_file, weights).to(options.device)
+    module = build_module(model_file, weights, allow_pickle=options.allow_pickle).to(options.device)
     names = tuple(inspect.signature(module.forward).parameters)
     return _model(module, {}, names, options, "pytorch_module")
 
 
-def build_module(model_file: Path, weights: Path) -> nn.Module:
+def pickled_module_model(path: Path, options: Options) -> Model:
+    """A whole nn.Module as torch.save wrote it. Its loading runs what code it carries."""
+    try:
+        module = torch.load(path, map_location=options.device, weights_only=False)
+    except Exception as error:
+        raise InvalidInput(f"{path.name} cannot be loaded: {type(error).__name__}: {error}.") from error
+    if not isinstance(module, nn.Module):
+        raise InvalidInput(f"{path.name} holds a {type(module).__name__}, not a model. Put model.py beside it.")
+    names = tuple(inspect.signature(module.forward).parameters)
+    return _model(module.eval(), {}, names, options, "pytorch_module")
+
+
+def build_module(model_file: Path, weights: Path, *, allow_pickle: bool = False) -> nn.Module:
     with without_downloads():
         made = one_class(model_file, nn.Module)
         try:
@@ -52,7 +64,7 @@ def build_module(model_file: Path, weights: Path) -> nn.Module:
             raise InvalidInput(
                 f"{model_file.name}: {made.__name__}() cannot be made without arguments: {error}."
             ) from None
-    load_weights(module, weights)
+    load_weights(module, weights, allow_pickle=allow_pickle)
     return module.eval()
 
 

@@ -72,6 +72,9 @@ class Serving(Wire):
     idempotent: bool = False
     environment: dict[str, str] = {}
     options: JsonObject = {}
+    trusted: bool = False
+    allow_pickle: bool = False
+    memory_bytes: int = 0
     command: list[str] = []
 
 

@@ -5,6 +5,7 @@ Layouts understood: a plain state dict; one under `model`, `state_dict` or `mode
 without running any code that they may carry.
 """
 
+import argparse
 import logging
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -70,11 +71,11 @@ def load_trunk(network: M, settings: ModelSettings) -> M:
     return network
 
 
-def read_state(place: str | Path) -> State:
-    """The state dict at `place`: a path or an address such as s3://bucket/key."""
+def read_state(place: str | Path, *, allow_pickle: bool = False) -> State:
+    """The state dict at `place`: a path or an address such as s3://bucket/key. `allow_pickle`: its code may run."""
     with _local(place) as path:
         file = _file_of(path)
-        content = _read_safetensors(file) if file.suffix == ".safetensors" else _read_torch(file)
+        content = _read_safetensors(file) if file.suffix == ".safetensors" else _read_torch(file, allow_pickle)
     found = _find_state(content)
     if found is None:
         raise InvalidInput(
@@ -113,12 +114,12 @@ def _read_safetensors(path: Path) -> Any:
         raise InvalidInput(f"{path} is not a whole safetensors file: {problem}. Fetch it again.") from problem
 
 
-def _read_torch(path: Path) -> Any:
-    # Checkpoints of trainers hold the state of numpy's generator; these types are data, not code.
-    harmless = [np.ndarray, np.dtype, np.dtypes.UInt32DType, np._core.multiarray._reconstruct]  # type: ignore[attr-defined]
+def _read_torch(path: Path, allow_pickle: bool) -> Any:
+    # Checkpoints of trainers hold the state of numpy's generator and their arguments: data, not code.
+    numbers = [np.ndarray, np.dtype, np.dtypes.UInt32DType, np._core.multiarray._reconstruct]  # type: ignore[attr-defined]
     try:
-        with torch.serialization.safe_globals(harmless):
-            return torch.load(path, map_location="cpu", weights_only=True)
+        with torch.serialization.safe_globals([*numbers, argparse.Namespace]):
+            return torch.load(path, map_location="cpu", weights_only=not allow_pickle)
     except Exception as problem:  # torch raises many kinds for files that are no checkpoints
         reason = str(problem).strip().splitlines()[0] if str(problem).strip() else type(problem).__name__
         raise InvalidInput(
@@ -128,6 +129,8 @@ def _read_torch(path: Path) -> Any:
 
 
 def _find_state(content: Any) -> State | None:
+    if isinstance(content, nn.Module):
+        return content.state_dict()
     if not isinstance(content, Mapping):
         return None
     for key in ("model", "state_dict", "model_state_dict"):

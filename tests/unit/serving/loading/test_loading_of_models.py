@@ -1,5 +1,6 @@
 """`load_model` finds out what is there, loads it safely, and says what it cannot serve."""
 
+import argparse
 import io
 import json
 import os
@@ -349,3 +350,58 @@ def test_a_damaged_detector_folder_is_told(tmp_path: Path) -> None:
 
     with pytest.raises((InvalidInput, NotFound), match=r"detector.json"):
         load_model(tmp_path, {})
+
+
+# --------------------------------------------------------------------------------------------- pickles, if allowed
+
+
+class Doubler:
+    def predict(self, rows: Any) -> Any:
+        return np.asarray(rows) * 2
+
+
+ALLOWED = {"allow_pickle": True}
+
+
+@pytest.mark.parametrize("name", ["model.pkl", "model.pickle"])
+def test_a_pickled_object_with_predict_is_served_if_allowed(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(pickle.dumps(Doubler()))
+
+    model = load_model(tmp_path, ALLOWED)
+
+    assert model.predict([[1, 2], [3, 4]]) == [[2, 4], [6, 8]]
+    assert model.infer([{"x": np.array([5])}])[0]["predict"].tolist() == [10]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [(pickle.dumps(3), "holds a int, which has no method predict"), (b"no pickle", "cannot be loaded: ")],
+)
+def test_a_pickle_that_is_no_model_is_refused_if_allowed(tmp_path: Path, content: bytes, sentence: str) -> None:
+    (tmp_path / "model.pkl").write_bytes(content)
+
+    with pytest.raises(InvalidInput, match=sentence):
+        load_model(tmp_path, ALLOWED)
+
+
+def test_a_module_pickled_whole_is_served_if_allowed(tmp_path: Path) -> None:
+    torch.save(nn.Linear(2, 1), tmp_path / "model.pt")
+
+    with pytest.raises(InvalidInput, match=r"serving\.allow_pickle: true"):
+        load_model(tmp_path, {})
+
+    assert np.asarray(load_model(tmp_path, ALLOWED).predict([[1.0, 2.0]])).shape == (1, 1)
+
+
+def test_weights_in_a_module_pickled_whole_are_read_if_allowed(folder: Path) -> None:
+    whole = nn.ModuleDict({"layer": nn.Linear(2, 3)})
+    whole.load_state_dict(STATE)
+    torch.save(whole, folder / "model.pt")
+
+    assert load_model(folder, ALLOWED).predict([[1.0, 2.0]]) == WANTED
+
+
+def test_a_checkpoint_with_the_arguments_of_its_trainer_needs_no_leave(folder: Path) -> None:
+    torch.save({"model": STATE, "args": argparse.Namespace(lr=0.1)}, folder / "model.pth")
+
+    assert load_model(folder, {}).predict([[1.0, 2.0]]) == WANTED
