@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import resolute
-
+_PACKAGE = Path(__file__).parents[2]
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/proc", "/sys")
 _SETTINGS = (
     "alternatives",
@@ -86,7 +85,7 @@ def _readable(source: Path) -> list[str]:
 def _of_python() -> Iterable[str]:
     """The interpreter, its packages, and what PYTHONPATH names. The folder that it was started in is none of them."""
     yield from (sys.prefix, sys.base_prefix, sys.exec_prefix)
-    yield str(Path(resolute.__file__).parent)
+    yield str(_PACKAGE)
     yield from (entry for entry in sys.path if entry and Path(entry).resolve() != Path.cwd())
 
 
