@@ -42,6 +42,9 @@ def create(
     follow: Follow = False,
     watching: Annotated[bool, typer.Option("--watch", help="Show progress until it ends.")] = False,
     validate_only: Annotated[bool, typer.Option("--validate-only", help="Check it; create nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what the engine would be asked to run; create nothing.")
+    ] = False,
 ) -> None:
     """Create an experiment from a configuration and a folder of code."""
     if follow and paused:
@@ -54,12 +57,24 @@ def create(
         checked = run.client.validate_experiment(wanted, model_def, **options)
         run.say(f"{config_file} is valid.", checked)
         return
+    if dry_run:
+        _print_request(run, run.client.dry_run_experiment(wanted, model_def, **options))
+        return
     experiment = run.client.create_experiment(wanted, model_def, activate=not paused, **options)
     _tell_created(run, experiment)
     if follow:
         _follow(experiment)
     elif watching:
         _end(watch(experiment))
+
+
+def _print_request(run: Run, answer: dict[str, Any]) -> None:
+    for warning in answer.get("warnings") or ():
+        typer.echo(f"Warning: {warning}", err=True)
+    if run.is_json:
+        print_json(answer["request"])
+    else:
+        typer.echo(as_yaml(answer["request"]).rstrip("\n"))
 
 
 def _tell_created(run: Run, experiment: Experiment) -> None:

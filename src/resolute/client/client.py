@@ -119,6 +119,19 @@ class Client:
         body = _creation(config, model_dir, include, template=template, projectId=project_id)
         return dict(self._submit(config, {**body, "validateOnly": True}).get("config") or {})
 
+    def dry_run_experiment(
+        self,
+        config: Configuration,
+        model_dir: Path | str | None = None,
+        *,
+        include: Sequence[Path | str] = (),
+        template: str | None = None,
+        project_id: int | None = None,
+    ) -> dict[str, Any]:
+        """`request`: what its first trial would be started as, in the words of the engine. Creates nothing."""
+        body = _creation(config, model_dir, include, template=template, projectId=project_id)
+        return self._submit(config, body, "/api/v1/experiments/dry-run")
+
     def continue_experiment(self, experiment_id: int, overrides: dict[str, Any] | None = None) -> Experiment:
         body = {"id": experiment_id, "overrideConfig": as_yaml(overrides or {})}
         return Experiment(self.session, self.session.post("/api/v1/experiments/continue", body)["experiment"])
@@ -171,9 +184,9 @@ class Client:
     def close(self) -> None:
         self.session.close()
 
-    def _submit(self, config: Configuration, body: dict[str, Any]) -> dict[str, Any]:
+    def _submit(self, config: Configuration, body: dict[str, Any], path: str = "/api/v1/experiments") -> dict[str, Any]:
         try:
-            return self.session.post("/api/v1/experiments", body)
+            return self.session.post(path, body)
         except TooLarge:
             raise
         except InvalidInput as problem:

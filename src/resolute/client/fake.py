@@ -185,6 +185,10 @@ def _create(fake: FakeMaster, call: Call) -> Any:
     return {"experiment": new, "config": new["config"], "warnings": []}
 
 
+def _dry_run(fake: FakeMaster, call: Call) -> Any:
+    return {"request": {"entrypoint": "python3 train.py", "slots": 1}, "config": {}, "warnings": ["a warning"]}
+
+
 def _experiments(fake: FakeMaster, call: Call) -> Any:
     users, archived = call.query.get("users"), call.query.get("archived")
     found = [e for e in fake.experiments.values() if not users or e["username"] in users]
@@ -348,6 +352,7 @@ _ROUTES: list[tuple[str, str, Handler]] = [
     ("GET", f"{_V1}/master/config", _config),
     ("GET", f"{_V1}/master/logs", _master_logs),
     ("POST", f"{_V1}/experiments", _create),
+    ("POST", rf"{_V1}/experiments/dry-run", _dry_run),
     ("GET", f"{_V1}/experiments", _experiments),
     ("POST", f"{_V1}/experiments/continue", _continue),
     ("GET", rf"{_V1}/experiments/(\d+)", _experiment),

@@ -20,7 +20,7 @@ MAX_VALUES = 2_000_000
 _LARGER = (
     (
         MAX_BODY_BYTES,
-        r"/api/v1/(experiments|experiments/by-external-id/[^/]+|datasets|notebooks|tensorboards|shells|commands"
+        r"/api/v1/(experiments|experiments/(dry-run|by-external-id/[^/]+)|datasets|notebooks|tensorboards|shells|commands"
         r"|generic-tasks)",
     ),
     (32 * MIB, r"/api/v1/trials/[^/]+/(metrics|metrics/batch|training_metrics|validation_metrics)"),

@@ -23,6 +23,7 @@ USEFUL_ON: dict[Path, tuple[frozenset[str], str]] = {
     ("resources", "agent_label"): (_NOWHERE, "use resources.resource_pool"),
     ("slurm",): (frozenset({"slurm"}), ""),
     ("pbs",): (_NOWHERE, ""),
+    ("ray",): (frozenset({"ray"}), ""),
     ("security",): (_NOWHERE, ""),
     ("data_layer",): (_NOWHERE, "read the data from the training code"),
     ("tensorboard_storage",): (_NOWHERE, "event files go to checkpoint_storage"),

@@ -80,6 +80,8 @@ class ExperimentConfig(Section):
     security: Security | None = None
     slurm: Slurm = Field(default_factory=Slurm)
     pbs: Pbs = Field(default_factory=Pbs)
+    ray: dict[str, Any] | None = None
+    """Options of Ray, in its own words."""
     tensorboard_storage: dict[str, Any] | None = None
     internal: dict[str, Any] | None = None
 

@@ -39,6 +39,18 @@ class TestCreate:
         assert outcome.out == "config.yaml is valid.\n"
         assert master.experiments == {}
 
+    def test_a_dry_run_prints_the_request_and_creates_nothing(
+        self, resolute: Any, master: FakeMaster, config: str
+    ) -> None:
+        outcome = resolute("e", "create", config, "model", "--dry-run", "--config", "name=other")
+
+        assert outcome.out == "entrypoint: python3 train.py\nslots: 1\n"
+        assert outcome.err == "Warning: a warning\n"
+        assert resolute("e", "create", config, "model", "--dry-run", "--json").json["slots"] == 1
+        assert master.experiments == {}
+        sent = master.last("POST", f"{CREATE}/dry-run").body
+        assert [file["path"] for file in sent["modelDefinition"]] == ["train.py"]
+
     def test_following_prints_the_first_trials_log(self, resolute: Any, master: FakeMaster, config: str) -> None:
         master.add_trial(5, experiment_id=1)
         master.logs[5] = ["hello", "world"]

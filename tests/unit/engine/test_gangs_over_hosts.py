@@ -70,6 +70,30 @@ def test_an_image_and_native_options_reach_the_runner(world: Any) -> None:
     assert "pbs" not in started.native
 
 
+NATIVE = {
+    "pod_spec": (
+        "environment: {pod_spec: {spec: {nodeSelector: {gpu: h200}}}}",
+        {"spec": {"nodeSelector": {"gpu": "h200"}}},
+    ),
+    "slurm": ("slurm: {slots_per_node: 4, gpu_type: tesla}", {"slots_per_node": 4, "gpu_type": "tesla"}),
+    "pbs": ("pbs: {pbsbatch_args: [-l, walltime=1]}", {"pbsbatch_args": ["-l", "walltime=1"]}),
+    "ray": ("ray: {num_gpus: 0.5, resources: {special: 1}}", {"num_gpus": 0.5, "resources": {"special": 1}}),
+}
+
+
+@pytest.mark.parametrize("engine", NATIVE)
+def test_the_options_of_each_engine_reach_the_runner_in_its_own_words(world: Any, engine: str) -> None:
+    written, expected = NATIVE[engine]
+
+    world.create(WIDE.replace("slots_per_trial: 4", "slots_per_trial: 1") + written + "\n")
+    world.tick()
+
+    (started,) = world.runner.started
+    (name,) = started.native
+    assert name == engine
+    assert {key: value for key, value in started.native[engine].items() if value not in (None, [])} == expected
+
+
 def _node(name: str) -> Node:
     return Node(id=name, slots=(Slot(0), Slot(1)))
 

@@ -10,6 +10,8 @@ from resolute.server.body_limits import DEFAULT_BYTES, LOGIN_BYTES, MAX_BODY_BYT
     [
         ("/api/v1/auth/login", LOGIN_BYTES),
         ("/api/v1/experiments", MAX_BODY_BYTES),
+        ("/api/v1/experiments/dry-run", MAX_BODY_BYTES),
+        ("/api/v1/allocations/1.a.1/resources/1.a.1.0/logs", 8 * MIB),
         ("/api/v1/datasets", MAX_BODY_BYTES),
         ("/api/v1/trials/7/metrics/batch", 32 * MIB),
         ("/task-logs", 8 * MIB),

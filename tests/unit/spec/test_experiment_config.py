@@ -136,6 +136,7 @@ def test_every_default_is_filled_in(parse: Parse) -> None:
         "security": None,
         "slurm": {"slots_per_node": None, "gpu_type": None, "sbatch_args": []},
         "pbs": {"slots_per_node": None, "pbsbatch_args": []},
+        "ray": None,
         "tensorboard_storage": None,
         "internal": None,
     }

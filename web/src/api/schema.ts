@@ -2098,6 +2098,27 @@ export interface paths {
             };
         };
     };
+    "/api/v1/experiments/dry-run": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["CreateExperimentRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["DryRunResponse"];
+                    };
+                };
+            };
+        };
+    };
     "/api/v1/experiments/metrics-stream/metric-names": {
         parameters: {
         };
@@ -5572,6 +5593,16 @@ export interface components {
             data: components["schemas"]["DataPoint"][];
             group: string;
             type: components["schemas"]["MetricType"];
+        };
+        /** @description The first trial as the runner would hand it to its engine; secrets read `********`. */
+        DryRunResponse: {
+            config: {
+                [key: string]: unknown;
+            };
+            request: {
+                [key: string]: unknown;
+            };
+            warnings: string[];
         };
         /** @description `{}`. */
         Empty: Record<string, never>;

@@ -38,6 +38,8 @@ class CreatedExperiment:
     config: dict[str, Any]
     warnings: tuple[str, ...] = ()
     exceeds_slots: bool = False
+    context: bytes | None = None
+    """The model definition that it was checked with."""
 
 
 def create_experiment(
@@ -78,7 +80,7 @@ def create_experiment(
     experiment = _new_experiment(platform, parsed, user, project, config_text, state)
     experiment = replace(experiment, parent_id=parent_id, unmanaged=unmanaged, external_id=external_id)
     job = _new_job(experiment, project)
-    searcher = _new_search(platform, parsed.resolved)
+    searcher = new_search(platform, parsed.resolved)
     if not validate_only:
         experiment = _store_experiment(platform, experiment, job, context, searcher.snapshot(), dataset_ids=dataset_ids)
     return CreatedExperiment(
@@ -87,6 +89,7 @@ def create_experiment(
         config=parsed.resolved,
         warnings=parsed.warnings,
         exceeds_slots=parsed.exceeds_slots,
+        context=context,
     )
 
 
@@ -118,7 +121,7 @@ def _context_of(platform: Platform, experiment_id: int) -> bytes | None:
         return tx.contexts.get(context_id) if context_id else None
 
 
-def _new_search(platform: Platform, config: dict[str, Any]) -> Searcher:
+def new_search(platform: Platform, config: dict[str, Any]) -> Searcher:
     """A search that knows what the experiments named in `source_experiment_ids` found out."""
     searcher, space = config["searcher"], config["hyperparameters"]
     seed = int(config["reproducibility"]["experiment_seed"])

@@ -14,6 +14,7 @@ from resolute.domain.rights import Permission
 from resolute.engine.experiments import changes as engine
 from resolute.engine.experiments import submission
 from resolute.engine.experiments.collection import policy_of
+from resolute.engine.experiments.dry_run import native_request
 from resolute.engine.jobs.pools import cluster_defaults
 from resolute.engine.jobs.queue import list_jobs
 from resolute.engine.platform import Platform
@@ -81,6 +82,17 @@ def create_experiment(
         config=masked(created.config),
         warnings=[enums.LaunchWarning.CURRENT_SLOTS_EXCEEDED] if created.exceeds_slots else [],
         messages=list(created.warnings),
+    )
+
+
+@router.post("/api/v1/experiments/dry-run", needs=needs.CREATE_EXPERIMENT.in_body)
+def dry_run_experiment(body: wire.CreateExperimentRequest, platform: PlatformOf, caller: Caller) -> wire.DryRunResponse:
+    """What its first trial would be started as. Everything is checked as if it were created; nothing is."""
+    validated = submit(platform, caller, body.model_copy(update={"validate_only": True}))
+    return wire.DryRunResponse(
+        request=native_request(platform, validated, user=caller.user),
+        config=masked(validated.config),
+        warnings=list(validated.warnings),
     )
 
 

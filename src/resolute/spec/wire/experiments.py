@@ -30,6 +30,14 @@ class CreateExperimentRequest(Request):
     unmanaged: bool = False
 
 
+class DryRunResponse(Wire):
+    """The first trial as the runner would hand it to its engine; secrets read `********`."""
+
+    request: JsonObject
+    config: JsonObject = {}
+    warnings: list[str] = []
+
+
 class Experiment(Wire):
     id: int
     name: str = ""
