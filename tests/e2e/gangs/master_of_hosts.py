@@ -1,10 +1,10 @@
 """A master whose runner has two hosts that share nothing with it: `resolute up`, but for the runner.
 
-Each node part gets a supervisor of its own, in a folder of its own, which knows the master's address and its
-allocation's token. Run as a script: HOME PORT.
+Each node part is started by the command that any engine can run, with a home of its own; it knows the master's address
+and its allocation's token. Run as a script: HOME PORT.
 """
 
-import os
+import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -13,24 +13,20 @@ from pathlib import Path
 from resolute.domain.gang import Phase, resources_id
 from resolute.domain.node import Node, Pool, Slot
 from resolute.engine.ports.runner import Gang, GangStatus
-from resolute.runners import environments
 from resolute.runners.node_request import node_request
-from resolute.runners.preparation import run_directory, session_request
 from resolute.runners.rendering import render_gang
-from resolute.runners.shepherd.run_directory import RunDirectory
-from resolute.runners.zygote import BOOT_SCRIPT
+from resolute.runners.runs import Runs
 from resolute.server.main import Master, Options
 
 HOSTS = ("one", "two")
 
 
 class RunnerOfHosts:
-    """Remembers nothing: handles are allocation ids, and the rest is read from the folders of the hosts."""
+    """Remembers nothing: a handle is an allocation's id, and the rest is read from the homes of the hosts."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
-        for host in HOSTS:
-            (home / host / "runs").mkdir(parents=True, exist_ok=True)
+        self._runs = {host: Runs(home / host / "runs") for host in _made(home)}
 
     def pools(self) -> list[Pool]:
         return [Pool("default")]
@@ -42,22 +38,12 @@ class RunnerOfHosts:
         return render_gang(gang)
 
     def start(self, gang: Gang) -> str:
-        nodes = {node.id: node for node in self.nodes()}
         for part in gang.nodes:
-            host = part.share.node_id
-            run = self._run(host, gang.allocation_id, part.rank)
-            if run.claimed_by() is not None:
-                continue
-            request = session_request(
-                node_request(gang, part, address="127.0.0.1"),
-                environments.resolve(gang.environment, envs=self._home / host / "envs"),
-                node=nodes[host],
-                run=run,
-                contexts=self._home / host / "contexts",
-                inherited=os.environ,
-            )
-            run.prepare(request)
-            command = [sys.executable, "-I", "-S", str(BOOT_SCRIPT), "shepherd", str(run.path)]
+            home = self._home / part.share.node_id
+            request = node_request(gang, part, address="127.0.0.1")
+            file = home / f"{resources_id(gang.allocation_id, part.rank)}.json"
+            file.write_text(json.dumps(request.as_json()))
+            command = [sys.executable, "-m", "resolute.runners.node", "--request", str(file), "--home", str(home)]
             subprocess.Popen(command, start_new_session=True, stdin=subprocess.DEVNULL)
         return gang.allocation_id
 
@@ -65,19 +51,18 @@ class RunnerOfHosts:
         return {handle: self._status(handle) for handle in handles}
 
     def _status(self, handle: str) -> GangStatus:
-        runs = [self._run(host, handle, rank) for rank, host in enumerate(HOSTS)]
-        exits = [run.exit() for run in runs if run.path.exists()]
-        if not exits:
-            return GangStatus(phase=Phase.ENDED, is_lost=True)
+        exits = []
+        for rank, host in enumerate(HOSTS):
+            run = self._runs[host].directory(resources_id(handle, rank))
+            exits.append(run.exit() if run.path.exists() else None)
         failed = next((each for each in exits if each is not None and each.code), None)
         if None in exits:
             return GangStatus(phase=Phase.RUNNING)
-        return GangStatus(
-            phase=Phase.ENDED, exit_code=failed.code if failed else 0, reason=failed.reason if failed else ""
-        )
+        return GangStatus(phase=Phase.ENDED, exit_code=failed.code if failed else 0)
 
     def stop(self, handle: str, *, force: bool) -> None:
-        raise NotImplementedError
+        for rank, host in enumerate(HOSTS):
+            self._runs[host].stop(resources_id(handle, rank), force=force)
 
     def running(self) -> list[str]:
         return []
@@ -85,8 +70,11 @@ class RunnerOfHosts:
     def close(self, *, stop_gangs: bool) -> None:
         pass
 
-    def _run(self, host: str, handle: str, rank: int) -> RunDirectory:
-        return run_directory(self._home / host / "runs", resources_id(handle, rank))
+
+def _made(home: Path) -> tuple[str, ...]:
+    for host in HOSTS:
+        (home / host).mkdir(parents=True, exist_ok=True)
+    return HOSTS
 
 
 class MasterOfHosts(Master):
