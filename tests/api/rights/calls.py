@@ -59,6 +59,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "PATCH /api/v1/template/rename": {"body": {"oldName": "{template_name}", "newName": "renamed"}},
     # ----------------------------------------------------------------------------------------------- experiments
     "POST /api/v1/experiments": {"body": {"config": _CONFIG, "projectId": "{project_id}"}},
+    "POST /api/v1/experiments/dry-run": {"body": {"config": _CONFIG, "projectId": "{project_id}"}},
     "POST /api/v1/experiments/continue": {
         "body": {"id": "{ended_id}", "overrideConfig": "{{max_restarts: 1}}"},
     },

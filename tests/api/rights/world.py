@@ -209,11 +209,12 @@ class Maker:
         self._tick()
         trial = self._send("GET", f"/api/v1/experiments/{ids['experiment_id']}/trials")["trials"][0]
         ids["trial_id"] = ids["run_id"] = trial["id"]
-        ids["task_id"], ids["resources_id"] = trial["taskId"], "r0"
+        ids["task_id"] = trial["taskId"]
         ids["job_id"] = self._send("GET", f"/api/v1/experiments/{ids['experiment_id']}")["experiment"]["jobId"]
         with self._platform.store.read() as tx:
             allocation = tx.allocations.of_task(ids["task_id"])[-1]
             ids["allocation_id"], ids["run_number"] = allocation.id, allocation.run_id
+        ids["resources_id"] = f"{allocation.id}.0"
 
     def _experiment(self, place: Place) -> int:
         code = base64.b64encode(place.mark.encode()).decode()
