@@ -47,19 +47,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     try:
         request = _completed(_read(options.request), options)
-        return _run(request, Path(options.home).expanduser().absolute())
+        return _run(request, Path(options.home).expanduser().absolute(), options.request)
     except InvalidInput as error:
         return _failed(error, _REFUSED)
     except (ResoluteError, OSError) as error:
         return _failed(error, _PREPARATION_FAILED)
 
 
-def _run(request: NodeRequest, home: Path) -> int:
+def _run(request: NodeRequest, home: Path, source: str | None) -> int:
     runs = Runs(home / "runs")
     name = resources_id(request.allocation_id, request.rank)
     run = runs.directory(name)
     if run.claimed_by() is None:
         _prepare(request, run, home)
+        if source == str(run.node_request):
+            run.node_request.unlink(missing_ok=True)
         _become_supervisor(run)
     return _known(runs.status(name), name)
 

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from resolute.domain.gang import Phase
 from resolute.engine.ports.runner import GangStatus
-from resolute.host.process_identity import identity_of
+from resolute.host.process_identity import ProcessIdentity, identity_of
 from resolute.runners.preparation import run_directory
 from resolute.runners.shepherd.cgroups import Cgroup
 from resolute.runners.shepherd.orders import FORCE_SIGNAL
@@ -54,10 +54,10 @@ class Runs:
 
     def start(self, name: str, launch: Callable[[RunDirectory], int]) -> None:
         """`launch` starts the process that will claim the run, and returns its pid. It is not called for a run that
-        has been claimed: nothing starts twice."""
+        has been claimed or is about to be: nothing starts twice."""
         run = self.directory(name)
         with self._starting:
-            if run.claimed_by() is not None or run.exit() is not None:
+            if run.claimed_by() is not None or run.exit() is not None or run.launched().is_alive:
                 return
             self._ended.pop(name, None)
             run.note_launch(identity_of(launch(run)))
@@ -88,6 +88,7 @@ class Runs:
             return
         with self._starting:
             if run.give_up():
+                _kill(run.launched())  # it would find the directory gone, once it is forgotten
                 number = signal.SIGKILL if force else signal.SIGTERM
                 run.record_exit(Exit(128 + number, "Stopped before it started."))
                 return
@@ -135,6 +136,12 @@ class Runs:
         it cannot start behind the back of whoever is told that it is lost."""
         with self._starting:
             return run.launched().is_alive or not run.give_up()
+
+
+def _kill(process: ProcessIdentity) -> None:
+    if process.is_alive:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
 
 
 def _kill_leftovers(run: RunDirectory) -> set[int]:

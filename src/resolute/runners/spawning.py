@@ -13,15 +13,13 @@ def spawn(
     env: Mapping[str, str],
     *,
     errors: Path,
-    input: int | None = None,
     socket_as_3: int | None = None,
 ) -> int:
-    """The new process's pid. What it complains about is appended to the file `errors`; `input`: a descriptor that it
-    reads as its standard input."""
+    """The new process's pid. What it complains about is appended to the file `errors`."""
     descriptor = os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         actions: list[tuple[Any, ...]] = [
-            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0) if input is None else (os.POSIX_SPAWN_DUP2, input, 0),
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
             (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
             (os.POSIX_SPAWN_DUP2, descriptor, 2),
         ]
@@ -39,8 +37,8 @@ class Children:
         self._lock = threading.Lock()
         self._pids: set[int] = set()
 
-    def start(self, arguments: list[str], env: Mapping[str, str], *, errors: Path, input: int | None = None) -> int:
-        pid = spawn(arguments, env, errors=errors, input=input)
+    def start(self, arguments: list[str], env: Mapping[str, str], *, errors: Path) -> int:
+        pid = spawn(arguments, env, errors=errors)
         with self._lock:
             self._pids.add(pid)
         return pid

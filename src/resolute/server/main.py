@@ -33,6 +33,7 @@ from resolute.engine.loop import EngineLoop
 from resolute.engine.platform import MasterConfig, Platform
 from resolute.engine.ports.database import Store
 from resolute.engine.ports.runner import Runner
+from resolute.runners.hosts import HostsRunner, read_hosts
 from resolute.runners.local import LocalRunner
 from resolute.server.addresses import advertised_url, is_loopback
 from resolute.server.app import create_app
@@ -165,6 +166,10 @@ class Master:
                 return tx.contexts.get(context_id)
 
         slots, warm = self._options.slots, self._options.warm
+        hosts = os.environ.get("RESOLUTE_TEST_HOSTS")
+        if hosts:  # tests: namespaces of this machine play the hosts of a cluster
+            shared = Path(hosts).parent
+            return HostsRunner(home=self._home, hosts=read_hosts(Path(hosts)), slots=slots or 1, shared=shared)
         return LocalRunner(home=self._home, slots=slots, warm=warm, read_code=read_code)
 
     def _prepare(self, platform: Platform) -> None:

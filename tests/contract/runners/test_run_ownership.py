@@ -16,6 +16,8 @@ import pytest
 from resolute.runners.local import LocalRunner
 from resolute.runners.shepherd.cgroups import own_groups
 
+from .conftest import is_gone
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 WORKER = "echo $$ >> $LEDGER; exec sleep 600\n"
@@ -221,10 +223,3 @@ def kill(run: Run, victims: tuple[str, ...]) -> None:
 
 def is_freezer(group: str) -> bool:
     return not Path(group, "cgroup.controllers").exists()
-
-
-def is_gone(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return True

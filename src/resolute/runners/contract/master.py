@@ -26,18 +26,22 @@ class MasterStandIn(AbstractContextManager["MasterStandIn"]):
     """`address`: one that the nodes reach."""
 
     def __init__(self, address: str = "127.0.0.1") -> None:
+        self._lock = threading.Lock()
+        self.reset()
+        self._is_away = False
+        self._server = _Server((address, 0), _handler(self))
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+
+    def reset(self) -> None:
+        """Forget everything."""
         self.phases: dict[str, list[Phase]] = defaultdict(list)
         """As each node reported them, by resources id."""
         self.fetched: list[str] = []
         """Allocations whose model definition was asked for, in order."""
-        self._lock = threading.Lock()
         self._contexts: dict[str, bytes] = {}
         self._nodes: dict[str, dict[int, GangNode]] = defaultdict(dict)
         self._output: dict[str, list[LogLine]] = defaultdict(list)
         self._sequences: dict[str, int] = defaultdict(int)
-        self._is_away = False
-        self._server = _Server((address, 0), _handler(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
     def __enter__(self) -> "MasterStandIn":
         self._thread.start()

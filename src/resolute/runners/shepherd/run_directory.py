@@ -1,12 +1,12 @@
 """The directory of one gang, and the facts in it that survive everybody: what was asked, who has it in hand,
 how it ended.
 
+    node.json        what to run on this node, where a runner leaves it for the node command; removed when it is read
     request.json     what to run; read once by the shepherd, then removed (it holds the allocation's token)
     launch.json      the process that was started to claim it
     shepherd.json    the claim: written by exactly one process, so that a gang can never start twice
     entrypoint.json  the process that runs now, so that it can be killed when its shepherd no longer can
     phase            while it is not running yet, what takes it so long
-
     cgroup           path of the control group that all its processes are in, where there is one
     exit.json        exit code and reason, durable before anybody is told
     work/            working directory with the unpacked model definition
@@ -60,6 +60,10 @@ class RunDirectory:
         return self.path / "request.json"
 
     @property
+    def node_request(self) -> Path:
+        return self.path / "node.json"
+
+    @property
     def _claim(self) -> Path:
         return self.path / "shepherd.json"
 
@@ -71,6 +75,11 @@ class RunDirectory:
         """Write down what to run. Repeating it before anybody claimed the gang replaces the request."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         _write_new(self._request, json.dumps(request).encode())
+
+    def leave_for_node(self, request: dict[str, Any]) -> None:
+        """The node command finds it there, unless the run has been forgotten before it came to that."""
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _write_new(self.node_request, json.dumps(request).encode())
 
     def take_request(self) -> dict[str, Any]:
         request: dict[str, Any] = json.loads(self._request.read_bytes())
@@ -155,6 +164,13 @@ class RunDirectory:
         except FileNotFoundError:
             return None
         return Exit(**content)
+
+    def ended_at(self) -> float:
+        """When its exit was written down, in seconds of this machine's clock. 0 when it was not."""
+        try:
+            return self._exit.stat().st_mtime
+        except FileNotFoundError:
+            return 0.0
 
     @property
     def _exit_draft(self) -> Path:
