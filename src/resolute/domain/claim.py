@@ -1,16 +1,19 @@
 """A claim on slots and what the scheduler decides about it. Values only; `placement` does the thinking."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from resolute.domain.allocation import Allocation, NodeShare
+from resolute.domain.allocation import Allocation, AllocationState, NodeShare
 from resolute.domain.job import DEFAULT_PRIORITY, DEFAULT_WEIGHT, Job
+from resolute.domain.waiting import Wait
 
 
 class ClaimState(StrEnum):
     QUEUED = "queued"
+    SUBMITTED = "submitted"
+    """The engine of a delegating pool has it, and has not said where it goes."""
     HELD = "held"
     """It has slots, whatever its processes are doing."""
 
@@ -44,6 +47,8 @@ class Decision:
     """Allocation ids and the slots they get, most important first."""
     preempt: tuple[str, ...] = ()
     """Allocation ids to be asked to leave. Nothing here is already leaving."""
+    waiting: Mapping[str, Wait] = field(default_factory=dict, compare=False)
+    """Why each of the others waits, by allocation id: what was decided is who starts and who leaves."""
 
 
 def claims_by_pool(jobs: Iterable[Job], allocations: Iterable[Allocation]) -> dict[str, list[Claim]]:
@@ -68,7 +73,13 @@ def _claim(allocation: Allocation, job: Job) -> Claim:
         is_preemptible=allocation.is_preemptible,
         single_node=allocation.single_node,
         excluded_nodes=allocation.excluded_nodes,
-        state=ClaimState.HELD if allocation.holds_slots else ClaimState.QUEUED,
+        state=_state(allocation),
         shares=allocation.shares,
         is_leaving=allocation.preempt_requested_at is not None or allocation.kill_requested_at is not None,
     )
+
+
+def _state(allocation: Allocation) -> ClaimState:
+    if allocation.state is AllocationState.SUBMITTED:
+        return ClaimState.SUBMITTED
+    return ClaimState.HELD if allocation.holds_slots else ClaimState.QUEUED

@@ -42,3 +42,10 @@ class Job:
     """Share of the pool beside other jobs, where the scheduler is `fair_share`."""
     max_slots: int | None = None
     """Most slots that all its tasks may hold together."""
+
+
+def title_of_job(job: Job) -> str:
+    """For people, in the middle of a sentence."""
+    if job.kind is JobKind.EXPERIMENT:
+        return f"experiment {job.entity_id} ({job.name})"
+    return f"{job.kind.lower()} {job.name}"

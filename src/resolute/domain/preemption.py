@@ -28,17 +28,18 @@ class Preemption:
                 if slots:
                     self._on_node[capacity.by_id[share.node_id].index].append((rank, slots))
         self._heaps: dict[tuple[int, bool], list[_Entry]] = {}
-        self.preempted: list[str] = []
+        self.preempted: dict[str, None] = {}
+        """Allocation ids, in the order in which they were asked."""
 
-    def make_room(self, claim: Claim) -> bool:
-        """Ask victims to leave and set their slots aside for `claim`. False: it cannot be helped; nothing changed."""
+    def make_room(self, claim: Claim) -> Fit | None:
+        """Ask victims to leave and set their slots aside for `claim`. None: it cannot be helped; nothing changed."""
         fit = self._plan(claim)
         if fit is None:
-            return False
+            return None
         for rank in sorted({rank for node, count in fit for rank in self._needed(node, count)}):
             self._send_away(rank)
         self._capacity.set_aside(fit)
-        return True
+        return fit
 
     def reclaimable(self, node: NodeCapacity, priority: int) -> int:
         """Slots that a claim of `priority` could have on `node`, now or by asking others to leave."""
@@ -131,7 +132,7 @@ class Preemption:
     def _send_away(self, rank: int) -> None:
         victim = self._victims[rank]
         self._is_gone[rank] = True
-        self.preempted.append(victim.allocation_id)
+        self.preempted[victim.allocation_id] = None
         for share in victim.shares:
             slots = self._capacity.usable_slots(share)
             if slots:

@@ -11,6 +11,7 @@ from resolute.domain.allocation import NodeShare
 from resolute.domain.claim import Claim, ClaimState, Decision
 from resolute.domain.node import Node, Slot
 from resolute.domain.placement import place
+from resolute.domain.waiting import WaitingFor
 
 steady = settings(deadline=None)  # a busy machine is no failure
 
@@ -122,6 +123,21 @@ def test_gangs_are_whole_equal_parts_and_off_excluded_nodes(
             assert not claim.single_node
             assert all(len(s.slot_ids) == sizes[s.node_id] for s in shares)
             assert len({len(s.slot_ids) for s in shares}) == 1
+
+
+@steady
+@given(nodes_lists, claims_lists(), claims_lists(), schedulers, st.booleans(), st.booleans())
+def test_every_claim_starts_or_has_a_reason_why_it_waits(
+    nodes: list[Node], first: list[Claim], later: list[Claim], scheduler: str, preemption: bool, can_grow: bool
+) -> None:
+    claims = populated(nodes, first, later, "best")
+
+    decision = place(nodes, claims, scheduler=scheduler, preemption=preemption, can_grow=can_grow)  # type: ignore[arg-type]
+
+    queued = {c.allocation_id for c in claims if c.state is ClaimState.QUEUED}
+    assert queued - {name for name, _ in decision.assign} == set(decision.waiting)
+    blockers = {WaitingFor.SLOTS, WaitingFor.LEAVING, WaitingFor.TURN}
+    assert all(wait.jobs for wait in decision.waiting.values() if wait.reason in blockers)
 
 
 @steady
