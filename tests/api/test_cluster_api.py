@@ -41,6 +41,55 @@ def test_slots_and_tasks_are_joined_by_the_container(api: Any) -> None:
     assert summary["slotsNeeded"] == 1
 
 
+TWO_SLOTS = """
+name: {name}
+entrypoint: python3 train.py
+searcher: {{name: single, metric: loss, max_length: {{batches: 10}}}}
+resources: {{slots_per_trial: {slots}}}
+"""
+
+
+def test_who_waits_is_told_why_wherever_it_is_shown(api: Any) -> None:
+    holder = api.create(TWO_SLOTS.format(name="holder", slots=2))
+    waiter = api.create(TWO_SLOTS.format(name="waiter", slots=1))
+    api.tick()
+    told = f"Waits for 1 slot of pool default, held by experiment {holder} (holder)."
+
+    runs, waits = (job["full"]["summary"] for job in api.get("/api/v1/job-queues-v2")["jobs"])
+    details = api.get(f"/api/v1/experiments/{waiter}")
+    trial = api.trial(waiter)
+    task = api.get(f"/api/v1/tasks/{trial['taskId']}")["task"]
+    (allocation,) = task["allocations"]
+    tasks = api.get("/api/v1/tasks")["allocationIdToSummary"]
+
+    assert (runs["waitingReason"], runs["waitingFor"]) == ("", "")
+    assert (waits["waitingReason"], waits["waitingFor"]) == (told, "SLOTS")
+    assert (details["experiment"]["waitingReason"], details["jobSummary"]["waitingReason"]) == (told, told)
+    assert trial["waitingReason"] == told
+    assert api.get(f"/api/v1/trials/{trial['id']}")["trial"]["waitingReason"] == told
+    assert allocation["waitingReason"] == told
+    assert api.get(f"/api/v1/allocations/{allocation['allocationId']}")["allocation"]["waitingReason"] == told
+    assert tasks[allocation["allocationId"]]["waitingReason"] == told
+
+
+def test_what_can_never_start_is_told_so_and_holds_nobody_up(api: Any) -> None:
+    large = api.create(TWO_SLOTS.format(name="large", slots=3))
+    small = api.create(TWO_SLOTS.format(name="small", slots=1))
+    api.tick()
+
+    summary = api.get(f"/api/v1/experiments/{large}")["jobSummary"]
+
+    assert summary["waitingFor"] == "NOTHING"
+    assert summary["waitingReason"].startswith("It can never start: 3 slots do not fit pool default")
+    assert api.trial(small)["state"] == "STATE_RUNNING"
+
+
+def test_before_the_scheduler_has_looked_that_is_the_reason(api: Any) -> None:
+    experiment = api.create()
+
+    assert api.get(f"/api/v1/experiments/{experiment}")["jobSummary"]["waitingFor"] == "SCHEDULER"
+
+
 def test_a_slot_is_taken_out_of_service_by_administrators_alone(api: Any, admin: Any) -> None:
     api.post("/api/v1/agents/fake/slots/1/disable", expect=403)
 

@@ -8,7 +8,7 @@ import typer
 from resolute.cli.command import Run, command, group
 from resolute.cli.experiment_change import label_app, set_app
 from resolute.cli.logs import log_command, print_line
-from resolute.cli.output import moment, percent, print_json, print_pairs, print_table, size
+from resolute.cli.output import moment, percent, print_json, print_pairs, print_table, size, waiting
 from resolute.cli.watch import watch
 from resolute.client.configuration import as_dict, as_yaml, with_overrides
 from resolute.client.experiment import Experiment
@@ -180,6 +180,7 @@ def _facts(experiment: Experiment) -> dict[str, Any]:
         "Experiment": experiment.id,
         "Name": experiment.name,
         "State": experiment.state,
+        **waiting(data),
         "Progress": percent(experiment.progress),
         "Description": experiment.description,
         "Labels": experiment.labels,

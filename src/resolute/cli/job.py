@@ -25,6 +25,8 @@ def list_jobs(
     found = run.client.cluster.jobs(resource_pool, is_reversed=reverse)
     headers = ("#", "Job", "Type", "Name", "Priority", "Weight", "State", "Slots", "Progress", "User", "Submitted")
     run.show(headers, [_row(n, job) for n, job in enumerate(found)], found)
+    if not run.is_json:
+        _tell_why_they_wait(found)
 
 
 def _row(position: int, job: dict[str, Any]) -> tuple[Any, ...]:
@@ -43,6 +45,17 @@ def _row(position: int, job: dict[str, Any]) -> tuple[Any, ...]:
         job.get("username"),
         moment(job.get("submissionTime")),
     )
+
+
+def _tell_why_they_wait(jobs: list[dict[str, Any]]) -> None:
+    """Below the table: a sentence is too long for a column."""
+    reasons = {job.get("jobId"): (job.get("summary") or {}).get("waitingReason") for job in jobs}
+    waiting = [job for job in jobs if reasons[job.get("jobId")]]
+    if waiting:
+        typer.echo()
+    for job in waiting:
+        kind = str(job.get("kind") or "job").lower()
+        typer.echo(f"{kind} {job.get('entityId')} ({job.get('name')}): {reasons[job.get('jobId')]}")
 
 
 @command(app, "update", "u")

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -58,6 +58,11 @@ def moment(text: str | None) -> str | None:
 
 def percent(share: float | None) -> str | None:
     return None if share is None else f"{100 * share:.1f} %"
+
+
+def waiting(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A row on why it waits, where it does."""
+    return {"Waits": data["waitingReason"]} if data.get("waitingReason") else {}
 
 
 def size(count: int | str | None) -> str:

@@ -7,7 +7,7 @@ import typer
 
 from resolute.cli.command import Run, command, group
 from resolute.cli.logs import log_command
-from resolute.cli.output import moment, print_json, print_pairs, print_table
+from resolute.cli.output import moment, print_json, print_pairs, print_table, waiting
 from resolute.client.checkpoint import Checkpoint
 from resolute.client.logs import LogFilter
 from resolute.client.trial import Trial
@@ -44,6 +44,7 @@ def _facts(trial: Trial) -> dict[str, Any]:
         "Trial": trial.id,
         "Experiment": trial.experiment_id,
         "State": trial.state,
+        **waiting(trial.data),
         "Hyperparameters": trial.hparams,
         "Steps": trial.total_batches,
         "Best metric": trial.searcher_metric,

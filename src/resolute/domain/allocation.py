@@ -30,6 +30,8 @@ ALLOWED: dict[AllocationState, frozenset[AllocationState]] = {
     _A.TERMINATING: frozenset({_A.TERMINATED}),
     _A.TERMINATED: frozenset(),
 }
+WAITS: frozenset[AllocationState] = frozenset({_A.QUEUED, _A.SUBMITTED})
+"""Nothing of it runs: it stands in our queue, or in that of an engine outside."""
 HOLDS_SLOTS: frozenset[AllocationState] = frozenset({_A.ASSIGNED, _A.RUNNING, _A.TERMINATING})
 
 
@@ -39,6 +41,8 @@ class NodeShare:
 
     node_id: str
     slot_ids: tuple[int, ...]
+    address: str = ""
+    """Where the node is reached, as an engine outside said. Empty: as the runner lists the node."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +87,10 @@ class Allocation:
     @property
     def holds_slots(self) -> bool:
         return self.state in HOLDS_SLOTS
+
+    @property
+    def waits(self) -> bool:
+        return self.state in WAITS
 
     @property
     def was_preempted(self) -> bool:

@@ -98,7 +98,9 @@ def _growth(wait: Wait, pool: str, jobs: str) -> str:
 def _held(wait: Wait, pool: str, jobs: str) -> str:
     if not jobs:
         return f"Waits for {_slots(wait.slots)} of pool {pool}."
-    free = "none is free" if not wait.free else "1 is free" if wait.free == 1 else f"{wait.free} are free"
+    if not wait.free:
+        return f"Waits for {_slots(wait.slots)} of pool {pool}, held by {jobs}."
+    free = "1 is free" if wait.free == 1 else f"{wait.free} are free"
     return f"Waits for {_slots(wait.slots)} of pool {pool}, where {free}; the others are held by {jobs}."
 
 

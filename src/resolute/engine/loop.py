@@ -10,8 +10,10 @@ from resolute.domain.errors import ResoluteError
 from resolute.engine.experiments.collection import ask_after_restart, collect_pending
 from resolute.engine.jobs.fencing import SECRET_KEY
 from resolute.engine.jobs.reaping import reap
-from resolute.engine.jobs.scheduling import schedule, start_assigned
+from resolute.engine.jobs.scheduling import schedule
+from resolute.engine.jobs.starting import InTurn, SideBySide, Starter, start_placed
 from resolute.engine.platform import Platform
+from resolute.engine.ports.runner import Watches
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +30,7 @@ class EngineLoop:
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._since = platform.clock()
+        self._starter = SideBySide()
         self._busy_until = 0.0
         self._handles: list[str] = []
         """Of the gangs that ran at the end of the last pass."""
@@ -35,9 +38,11 @@ class EngineLoop:
         self._collector = threading.Thread(target=self._collect, name="collector", daemon=True)
 
     def start(self) -> None:
-        """Take up what an earlier master left: its running gangs are polled, its half-started ones started."""
+        """Take up what an earlier master left: the first pass polls its gangs and starts those that it did not."""
         prepare(self._platform)
         self._platform.bus.subscribe("engine", self._wake.set)
+        if isinstance(self._platform.runner, Watches):
+            self._platform.runner.watch(self._wake.set)
         self._thread.start()
         self._collector.start()
 
@@ -51,7 +56,7 @@ class EngineLoop:
     def _run(self) -> None:
         while not self._stopping.is_set():
             try:
-                if tick(self._platform, since=self._since):
+                if tick(self._platform, since=self._since, starter=self._starter):
                     self._busy_until = time.monotonic() + BUSY_FOR_S
                 self._handles = running_handles(self._platform)
             except ResoluteError as error:
@@ -89,14 +94,17 @@ def prepare(platform: Platform) -> None:
     with platform.store.write() as tx:
         if tx.settings.get(SECRET_KEY) is None:
             tx.settings.put(SECRET_KEY, secrets.token_hex(32))
-    start_assigned(platform)
     ask_after_restart(platform)
 
 
-def tick(platform: Platform, *, since: datetime) -> bool:
+_IN_TURN = InTurn()
+
+
+def tick(platform: Platform, *, since: datetime, starter: Starter = _IN_TURN) -> bool:
     """One pass. True when something started or ended."""
     ended = reap(platform, since=since)
-    started = schedule(platform)
+    schedule(platform)
+    started = start_placed(platform, starter)
     return bool(ended or started)
 
 

@@ -14,6 +14,7 @@ from resolute.domain.placement import Scheduler
 from resolute.domain.rights import RightsMode
 from resolute.engine.bus import Bus
 from resolute.engine.deployments.traffic import TrafficLog
+from resolute.engine.jobs.waiting import WaitingRoom
 from resolute.engine.ports.blobs import BlobStores
 from resolute.engine.ports.clock import Clock
 from resolute.engine.ports.database import Store
@@ -65,4 +66,6 @@ class Platform:
     """What the router tells about deployments. Not kept over a restart."""
     listeners: dict[str, datetime] = field(default_factory=dict)
     """Allocation id to when its trial last asked whether it should leave. Not kept over a restart."""
+    waiting: WaitingRoom = field(default_factory=WaitingRoom)
+    """Why allocations wait. Not kept over a restart."""
     dataset_files: DatasetStores = _no_dataset_files

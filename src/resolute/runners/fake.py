@@ -113,9 +113,9 @@ class FakeRunner:
         """The machine forgot the gang: from now on it polls as lost."""
         self._change(handle, _LOST)
 
-    def enter(self, handle: str, phase: Phase) -> None:
+    def enter(self, handle: str, phase: Phase, reason: str = "") -> None:
         """The gang has come this far."""
-        self._change(handle, replace(self._statuses[handle], phase=phase))
+        self._change(handle, replace(self._statuses[handle], phase=phase, reason=reason))
 
     def place(self, handle: str, shares: Sequence[NodeShare], addresses: Sequence[str] = ()) -> None:
         """The engine of a delegating pool has found room, and the gang runs there."""

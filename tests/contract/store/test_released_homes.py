@@ -24,7 +24,7 @@ from resolute.domain.trial import TrialState
 from resolute.engine.deployments.replicas import replicas_of_deployments
 from resolute.engine.experiments.changes import activate_experiment
 from resolute.engine.jobs.queue import list_jobs
-from resolute.engine.jobs.scheduling import build_gang
+from resolute.engine.jobs.starting import build_gang
 from resolute.engine.loop import prepare, tick
 from resolute.engine.platform import MasterConfig, Platform
 from resolute.runners.fake import FakeRunner

@@ -231,7 +231,7 @@ class TestAllocations:
         now = trial.start_time
         allocation = replace(
             _allocation(trial, 1),
-            shares=(NodeShare("n1", (0, 1)), NodeShare("n2", ())),
+            shares=(NodeShare("n1", (0, 1)), NodeShare("n2", (), "10.0.0.2")),
             handle="pid:1",
             is_ready=True,
             start_time=now,

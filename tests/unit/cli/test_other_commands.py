@@ -201,6 +201,14 @@ class TestCluster:
         assert "exactly one of" in resolute("j", "update", "j1").err
         assert "out of range" in resolute("j", "update", "j1", "-p", "0").err
 
+    def test_the_queue_says_below_the_table_why_a_job_waits(self, resolute: Any, master: FakeMaster) -> None:
+        waits = {"state": "STATE_QUEUED", "waitingReason": "Waits for 2 slots."}
+        job = {"jobId": "j2", "entityId": "7", "name": "late", "kind": "EXPERIMENT", "summary": waits}
+        master.lists["jobs"].append({"full": job})
+
+        assert resolute("j", "list").out.endswith("\n\nexperiment 7 (late): Waits for 2 slots.\n")
+        assert resolute("j", "list", "--json").out.count("Waits for 2 slots.") == 1
+
     def test_pools_tasks_and_the_master(self, resolute: Any, master: FakeMaster) -> None:
         master.logs[3] = ["a line"]
 

@@ -5246,6 +5246,7 @@ export interface components {
             state: components["schemas"]["TaskState"];
             statusCode: number | null;
             taskId: string;
+            waitingReason: string;
         };
         AllocationAllGatherRequest: {
             allocationId?: string;
@@ -5288,6 +5289,7 @@ export interface components {
             schedulerType: string;
             slotsNeeded: number;
             taskId: string;
+            waitingReason: string;
         };
         /** @description A tar.gz, base64. An empty text means that nothing was uploaded. */
         ArchiveResponse: {
@@ -5653,6 +5655,7 @@ export interface components {
             unmanaged: boolean;
             userId: number;
             username: string;
+            waitingReason: string;
             warnings: string[];
             workspaceId: number;
             workspaceName: string;
@@ -5985,6 +5988,8 @@ export interface components {
         JobSummary: {
             jobsAhead: number;
             state: components["schemas"]["JobState"];
+            waitingFor: string;
+            waitingReason: string;
         };
         /** @enum {string} */
         JobType: "TYPE_UNSPECIFIED" | "TYPE_EXPERIMENT" | "TYPE_NOTEBOOK" | "TYPE_TENSORBOARD" | "TYPE_SHELL" | "TYPE_COMMAND" | "TYPE_CHECKPOINT_GC" | "TYPE_EXTERNAL" | "TYPE_GENERIC";
@@ -7031,6 +7036,7 @@ export interface components {
             taskIds: string[];
             totalBatchesProcessed: number;
             totalCheckpointSize: string;
+            waitingReason: string;
             wallClockTime: number | null;
             warmStartCheckpointUuid: string;
         };

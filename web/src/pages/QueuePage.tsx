@@ -129,6 +129,7 @@ function Jobs({ jobs }: { jobs: readonly Job[] }): ReactNode {
               </td>
               <td>
                 <StateBadge state={job.summary?.state ?? ""} />
+                {job.summary?.waitingReason && <div className="why">{job.summary.waitingReason}</div>}
               </td>
               <td style={{ width: 90 }}>
                 <Bar share={job.progress ?? 0} />

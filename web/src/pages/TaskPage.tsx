@@ -46,6 +46,7 @@ export default function TaskPage(): ReactNode {
         }
       >
         <span className="muted mono">{id}</span>
+        {latest?.waitingReason && <p className="why">{latest.waitingReason}</p>}
       </PageHead>
       <LogView source={source} live={!task.endTime} height="calc(100vh - 180px)" />
     </>

@@ -73,7 +73,7 @@ def _state(task: Task, current: Allocation) -> tuple[ReplicaState, datetime]:
         return ReplicaState.STOPPING, asked
     if task.draining_since is not None:
         return ReplicaState.DRAINING, task.draining_since
-    if current.state is AllocationState.QUEUED:
+    if current.waits:
         return ReplicaState.QUEUED, current.created_at
     since = current.start_time or current.changed_at
     is_ready = current.is_ready and bool(current.proxy_address)

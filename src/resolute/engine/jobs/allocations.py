@@ -4,6 +4,7 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from resolute.domain.allocation import Allocation
 from resolute.domain.errors import InvalidInput, Unavailable
 from resolute.domain.replica import check_address
 from resolute.engine.jobs.allocation_moves import ask_to_leave
@@ -43,11 +44,17 @@ def set_proxy_address(platform: Platform, allocation_id: str, address: str) -> N
         allocation = tx.allocations.get(allocation_id)
         listens = kind_of(tx.tasks.get(allocation.task_id)).listens
     if listens:
-        mine = {share.node_id for share in allocation.shares}
-        check_address(address, node_addresses=[a for n in platform.runner.nodes() if n.id in mine for a in n.addresses])
+        check_address(address, node_addresses=_addresses(platform, allocation))
     elif len(address) > _LONGEST_ADDRESS or not address.isprintable():
         raise InvalidInput(f"proxyAddress: {address[:100]!r} is not an address. Send a host, or host:port.")
     _change(platform, allocation_id, proxy_address=address)
+
+
+def _addresses(platform: Platform, allocation: Allocation) -> list[str]:
+    """Of its nodes: as the engine outside said that placed it, and as the runner lists them."""
+    told = [share.address for share in allocation.shares if share.address]
+    mine = {share.node_id for share in allocation.shares}
+    return [*told, *(address for node in platform.runner.nodes() if node.id in mine for address in node.addresses)]
 
 
 def _change(platform: Platform, allocation_id: str, **fields: Any) -> None:

@@ -4,13 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from resolute.domain.allocation import Allocation
+from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.domain.job import Job, JobKind
 from resolute.domain.queue import check_priority, check_weight, in_order, move_ahead_of, move_behind
 from resolute.engine.deployments.deployments import record_in_deployment
 from resolute.engine.experiments.changes import record_in_experiment
+from resolute.engine.jobs.allocation_moves import ask_to_leave
 from resolute.engine.jobs.pools import find_pool
+from resolute.engine.jobs.waiting import WaitingReason, job_names, why_it_waits
 from resolute.engine.platform import Platform
 from resolute.engine.unit_of_work import Flow, flow
 
@@ -32,6 +34,8 @@ class JobView:
     allocated_slots: int
     is_scheduled: bool
     jobs_ahead: int
+    waiting: WaitingReason | None = None
+    """Of the first of its tasks that waits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,13 +53,25 @@ class JobUpdate:
 # --------------------------------------------------------------------------------------------------------- looking
 
 
-def list_jobs(platform: Platform, pool: str | None = None, *, descending: bool = False) -> list[JobView]:
-    """Jobs with work to do, in the order in which they are served."""
+def list_jobs(
+    platform: Platform,
+    pool: str | None = None,
+    *,
+    descending: bool = False,
+    visible_in: frozenset[int] | None = None,
+) -> list[JobView]:
+    """Jobs with work to do, in the order in which they are served.
+
+    `visible_in`: workspaces of the jobs that are shown, and named where others wait for them; None: all. Places in the
+    queue count every job.
+    """
     with platform.store.read() as tx:
-        jobs = in_order([job for job in tx.jobs.in_queue() if pool in (None, job.resource_pool)])
+        every = tx.jobs.in_queue()
         allocations = tx.allocations.live()
         users = {user.id: user.username for user in tx.users.all()}
+        jobs = in_order([job for job in every if pool in (None, job.resource_pool)])
         progress = tx.experiments.progress([int(j.entity_id) for j in jobs if j.kind is JobKind.EXPERIMENT])
+    names = job_names(every, visible_in)
     by_job: dict[str, list[Allocation]] = {}
     for allocation in allocations:
         by_job.setdefault(allocation.job_id, []).append(allocation)
@@ -63,16 +79,33 @@ def list_jobs(platform: Platform, pool: str | None = None, *, descending: bool =
         _view(
             job,
             by_job.get(job.id, []),
+            waiting=_first_reason(platform, by_job.get(job.id, []), names),
             username=users.get(job.user_id, ""),
             progress=progress.get(int(job.entity_id), 0.0) if job.kind is JobKind.EXPERIMENT else 0.0,
             ahead=index,
         )
         for index, job in enumerate(jobs)
+        if job.id in names
     ]
     return views[::-1] if descending else views
 
 
-def _view(job: Job, allocations: Sequence[Allocation], *, username: str, progress: float, ahead: int) -> JobView:
+def _first_reason(
+    platform: Platform, allocations: Sequence[Allocation], names: Mapping[str, str]
+) -> WaitingReason | None:
+    reasons = (why_it_waits(platform.waiting, allocation, names) for allocation in allocations)
+    return next(filter(None, reasons), None)
+
+
+def _view(
+    job: Job,
+    allocations: Sequence[Allocation],
+    *,
+    username: str,
+    progress: float,
+    ahead: int,
+    waiting: WaitingReason | None,
+) -> JobView:
     held = [a for a in allocations if a.holds_slots]
     return JobView(
         job=job,
@@ -83,6 +116,7 @@ def _view(job: Job, allocations: Sequence[Allocation], *, username: str, progres
         allocated_slots=sum(a.slots_needed for a in held),
         is_scheduled=bool(held),
         jobs_ahead=ahead,
+        waiting=waiting,
     )
 
 
@@ -126,6 +160,14 @@ def _save(current: Flow, before: Job, after: Job) -> None:
     if "resource_pool" in changes:
         for allocation in current.tx.allocations.live():
             if allocation.job_id == after.id and not allocation.holds_slots:
-                current.change(allocation, replace(allocation, resource_pool=after.resource_pool))
+                _move_to_pool(current, allocation, after.resource_pool)
     if changes and after.kind in RECORDS:
         RECORDS[after.kind](current, after, changes)
+
+
+def _move_to_pool(current: Flow, allocation: Allocation, pool: str) -> None:
+    """What an engine has comes back first; it is queued again where its job is by then."""
+    if allocation.state is AllocationState.SUBMITTED:
+        ask_to_leave(current, allocation)
+    else:
+        current.change(allocation, replace(allocation, resource_pool=pool))

@@ -1,16 +1,21 @@
 """The reaping loop's one pass: notice gangs that have ended, and make those end that must."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from resolute.domain.allocation import Allocation, AllocationState
+from resolute.domain.allocation import Allocation, AllocationState, NodeShare
+from resolute.domain.gang import Phase
 from resolute.domain.verdict import Exit
 from resolute.engine.jobs.exits import allocation_ended
 from resolute.engine.jobs.kinds import kind_of
+from resolute.engine.jobs.starting import started_on
 from resolute.engine.notices import tell
 from resolute.engine.platform import Platform
 from resolute.engine.ports.runner import Forgets, GangStatus
 from resolute.engine.unit_of_work import flow
 
+_UNDER_WAY = frozenset({Phase.PULLING, Phase.STARTING, Phase.RUNNING})
 DEAF_AFTER = timedelta(seconds=75)
 """A trial that listens for preemption asks at least once a minute; one silent for longer will never hear it."""
 
@@ -24,13 +29,45 @@ def reap(platform: Platform, *, since: datetime) -> int:
     statuses = platform.runner.poll([a.handle for a in started if a.handle])
     ended = 0
     for allocation in started:
+        # An engine that does not answer leaves its gangs out: nothing is known of them, and they stay as they are.
         status = statuses.get(allocation.handle or "")
-        if status is not None and (status.exit_code is not None or status.is_lost):
+        if status is not None:
+            allocation = _follow(platform, allocation, status)
+        if status is not None and status.is_over:
             _bury(platform, allocation, status)
             ended += 1
         else:
             _hurry(platform, allocation, since)
+    _note(platform, started, statuses)
     return ended
+
+
+def _follow(platform: Platform, allocation: Allocation, status: GangStatus) -> Allocation:
+    """Write down where the engine of a delegating pool put it, once that is known."""
+    shares = _shares(status)
+    is_placed = allocation.state is AllocationState.SUBMITTED and (shares or status.phase in _UNDER_WAY)
+    if not is_placed and shares in ((), allocation.shares):
+        return allocation
+    with flow(platform) as current:
+        stored = current.tx.allocations.get(allocation.id)
+        placed = replace(stored, shares=shares or stored.shares)
+        if stored.state is AllocationState.SUBMITTED:
+            placed = placed.moved_to(AllocationState.RUNNING, now=current.now)
+            current.tell(allocation.task_id, started_on(placed))
+        return current.move(stored, placed)
+
+
+def _shares(status: GangStatus) -> tuple[NodeShare, ...]:
+    addresses = (*status.addresses, *("" for _ in status.shares))
+    return tuple(replace(share, address=address) for share, address in zip(status.shares, addresses, strict=False))
+
+
+def _note(platform: Platform, started: list[Allocation], statuses: Mapping[str, GangStatus]) -> None:
+    """What engines say of those that they have not placed."""
+    submitted = {a.id: a.handle or "" for a in started if a.state is AllocationState.SUBMITTED}
+    notes = {key: statuses[handle].reason for key, handle in submitted.items() if handle in statuses}
+    if platform.waiting.note(notes):
+        platform.bus.publish("queue")
 
 
 def _bury(platform: Platform, allocation: Allocation, status: GangStatus) -> None:
@@ -58,6 +95,10 @@ def _hurry(platform: Platform, allocation: Allocation, since: datetime) -> None:
         return
     asked = allocation.preempt_requested_at
     if asked is None:
+        return
+    if allocation.state is AllocationState.SUBMITTED:
+        # There is nobody yet who could checkpoint and leave.
+        platform.runner.stop(handle, force=False)
         return
     if now - asked > timedelta(seconds=_patience(platform, allocation)):
         tell(platform, allocation.task_id, "It did not leave in time and is killed.")
@@ -94,5 +135,5 @@ def _is_deaf(platform: Platform, allocation: Allocation, since: datetime, now: d
 def _mark_terminating(platform: Platform, allocation: Allocation) -> None:
     with flow(platform) as current:
         stored = current.tx.allocations.get(allocation.id)
-        if stored.state is AllocationState.RUNNING:
+        if stored.state in (AllocationState.SUBMITTED, AllocationState.RUNNING):
             current.move(stored, stored.moved_to(AllocationState.TERMINATING, now=current.now))

@@ -1,51 +1,53 @@
-"""The scheduling loop's one pass: who gets slots, who is asked to leave, and the start of what was placed."""
+"""The scheduling loop's one pass: who gets slots, who is asked to leave, who is given to an engine outside."""
 
-import logging
 from dataclasses import replace
 
 from resolute.domain.allocation import Allocation, AllocationState
-from resolute.domain.claim import claims_by_pool
-from resolute.domain.errors import EnvironmentFailed, ResoluteError, Unavailable
-from resolute.domain.log import LogLevel
-from resolute.domain.node import DeviceType, Node
-from resolute.domain.placement import Claim, Decision, place
+from resolute.domain.claim import Claim, ClaimState, Decision, claims_by_pool
+from resolute.domain.node import Node, Pool
+from resolute.domain.placement import delegate, place
 from resolute.domain.pool import pool_named
-from resolute.domain.verdict import Exit
+from resolute.domain.waiting import Wait, WaitingFor
 from resolute.engine.jobs.allocation_moves import ask_to_leave
 from resolute.engine.jobs.cluster import usable_nodes
-from resolute.engine.jobs.exits import allocation_ended
 from resolute.engine.jobs.fencing import allocation_token, hash_token, secret_of
-from resolute.engine.jobs.gang import Launch, task_variables
-from resolute.engine.jobs.kinds import kind_of, owner_of
 from resolute.engine.platform import Platform
-from resolute.engine.ports.runner import Gang
 from resolute.engine.unit_of_work import flow
 
-log = logging.getLogger(__name__)
 
-
-def schedule(platform: Platform) -> int:
-    """Place what fits and start it. Returns how many gangs were started."""
+def schedule(platform: Platform) -> None:
+    """Place what fits, hand over what others place, and leave behind why the rest waits."""
     with platform.store.read() as tx:
         allocations = tx.allocations.live()
-        if not allocations:
-            return 0
-        nodes = usable_nodes(platform, tx)
-        claims = claims_by_pool(tx.jobs.in_queue(), allocations) if _has_queue(allocations) else {}
-    for pool in claims:
-        decision = _decide(platform, [n for n in nodes if n.resource_pool == pool], claims[pool])
+        has_queue = any(allocation.waits for allocation in allocations)
+        nodes = usable_nodes(platform, tx) if has_queue else []
+        claims = claims_by_pool(tx.jobs.in_queue(), allocations) if has_queue else {}
+    pools = platform.runner.pools() if has_queue else []
+    waiting: dict[str, Wait] = platform.waiting.delayed(_ids_of(allocations), now=platform.clock())
+    for name in claims:
+        ready = [claim for claim in claims[name] if claim.allocation_id not in waiting]
+        decision = _decide(platform, name, pools, nodes, ready)
+        waiting |= decision.waiting
         _apply(platform, decision)
-    return start_assigned(platform)
+    if platform.waiting.decide(waiting):
+        platform.bus.publish("queue")
 
 
-def _has_queue(allocations: list[Allocation]) -> bool:
-    return any(a.state is AllocationState.QUEUED for a in allocations)
+def _ids_of(allocations: list[Allocation]) -> set[str]:
+    return {allocation.id for allocation in allocations}
 
 
-def _decide(platform: Platform, nodes: list[Node], claims: list[Claim]) -> Decision:
+def _decide(platform: Platform, name: str, pools: list[Pool], nodes: list[Node], claims: list[Claim]) -> Decision:
+    pool = pool_named(name, pools)
+    if pool is None:
+        gone = Wait(reason=WaitingFor.POOL, nodes=tuple(each.name for each in pools))
+        return Decision(waiting={c.allocation_id: gone for c in claims if c.state is ClaimState.QUEUED})
+    if pool.is_delegating:
+        return delegate(claims)
     return place(
-        nodes,
+        [node for node in nodes if node.resource_pool == name],
         claims,
+        can_grow=pool.can_grow,
         scheduler=platform.config.scheduler,
         preemption=platform.config.preemption,
         fitting=platform.config.fitting_policy,
@@ -61,77 +63,13 @@ def _apply(platform: Platform, decision: Decision) -> None:
             allocation = current.tx.allocations.get(allocation_id)
             if allocation.state is not AllocationState.QUEUED:
                 continue
+            # Without shares its engine places it.
+            state = AllocationState.ASSIGNED if shares else AllocationState.SUBMITTED
             token = allocation_token(secret, allocation_id)
-            assigned = replace(
-                allocation.moved_to(AllocationState.ASSIGNED, now=current.now),
-                shares=shares,
-                token_hash=hash_token(token),
-            )
-            current.move(allocation, assigned)
+            placed = replace(allocation.moved_to(state, now=current.now), shares=shares, token_hash=hash_token(token))
+            current.move(allocation, placed)
         for allocation_id in decision.preempt:
             allocation = current.tx.allocations.get(allocation_id)
             if allocation.holds_slots:
                 ask_to_leave(current, allocation)
                 current.tell(allocation.task_id, "Asked to checkpoint and leave: a job of higher priority needs slots.")
-
-
-def start_assigned(platform: Platform) -> int:
-    """Start every assigned gang. Also what a restarted master does with those its predecessor left half-way."""
-    with platform.store.read() as tx:
-        assigned = [a for a in tx.allocations.live() if a.state is AllocationState.ASSIGNED]
-    return sum(_start(platform, allocation) for allocation in assigned)
-
-
-def _start(platform: Platform, allocation: Allocation) -> bool:
-    try:
-        gang = build_gang(platform, allocation)
-        handle = platform.runner.start(gang)
-    except Unavailable as error:
-        _back_to_queue(platform, allocation, str(error))
-        return False
-    except EnvironmentFailed as error:
-        allocation_ended(platform, allocation.id, Exit(code=1, reason=str(error)), is_final=True)
-        return False
-    except ResoluteError as error:
-        allocation_ended(platform, allocation.id, Exit(code=1, reason=str(error)))
-        return False
-    _started(platform, allocation, handle)
-    return True
-
-
-def build_gang(platform: Platform, allocation: Allocation) -> Gang:
-    """The gang of an allocation, from what is stored, as the task's kind makes it."""
-    with platform.store.read() as tx:
-        task = tx.tasks.get(allocation.task_id)
-        username = tx.users.get(owner_of(tx, task).user_id).username
-        token = allocation_token(secret_of(tx), allocation.id)
-    launch = Launch(
-        task=task,
-        allocation=allocation,
-        variables=task_variables(platform.config, task, allocation, username=username, token=token),
-        device=_device_of(platform, allocation),
-        log_path=str(platform.logs.path(task.id)),
-    )
-    return kind_of(task).gang(platform, launch)
-
-
-def _device_of(platform: Platform, allocation: Allocation) -> DeviceType:
-    pool = pool_named(allocation.resource_pool, platform.runner.pools())
-    return pool.device if pool is not None else DeviceType.CPU
-
-
-def _started(platform: Platform, allocation: Allocation, handle: str) -> None:
-    with flow(platform) as current:
-        stored = current.tx.allocations.get(allocation.id)
-        current.move(stored, replace(stored.moved_to(AllocationState.RUNNING, now=current.now), handle=handle))
-        where = ", ".join(f"{share.node_id} slots {list(share.slot_ids)}" for share in allocation.shares)
-        current.tell(allocation.task_id, f"Run {allocation.run_id} started on {where}.")
-
-
-def _back_to_queue(platform: Platform, allocation: Allocation, reason: str) -> None:
-    log.warning("allocation %s goes back to the queue: %s", allocation.id, reason)
-    with flow(platform) as current:
-        stored = current.tx.allocations.get(allocation.id)
-        queued = replace(stored.moved_to(AllocationState.QUEUED, now=current.now), shares=(), token_hash="")
-        current.move(stored, queued, reason=reason)
-        current.tell(allocation.task_id, f"Could not start yet: {reason} Trying again.", LogLevel.WARNING)

@@ -171,9 +171,9 @@ Pool = Annotated[str, Query(alias="resourcePool", description="Empty: every pool
 
 
 def _jobs(platform: Platform, caller: Principal, pool: str, order: OrderBy) -> list[JobView]:
-    """Those in workspaces that the caller may see; their places in the queue count all."""
-    found = list_jobs(platform, pool or None, descending=is_descending(order))
-    return [job for job in found if caller.lists(Permission.VIEW_EXPERIMENT_METADATA, job.job.workspace_id)]
+    """Those in workspaces that the caller may see."""
+    visible_in = caller.workspaces(Permission.VIEW_EXPERIMENT_METADATA)
+    return list_jobs(platform, pool or None, descending=is_descending(order), visible_in=visible_in)
 
 
 @router.get("/api/v1/job-queues", needs=needs.VIEW_EXPERIMENT.listed)

@@ -16,7 +16,7 @@ from resolute.engine.experiments import submission
 from resolute.engine.experiments.collection import policy_of
 from resolute.engine.experiments.dry_run import native_request
 from resolute.engine.jobs.pools import cluster_defaults
-from resolute.engine.jobs.queue import list_jobs
+from resolute.engine.jobs.queue import JobView, list_jobs
 from resolute.engine.platform import Platform
 from resolute.engine.ports.queries import ExperimentQuery, TrialQuery
 from resolute.search.simulate import simulate
@@ -37,6 +37,8 @@ from resolute.spec.wire import trials as wire_trials
 from resolute.spec.wire.base import Empty
 
 router = Resource(tags=["experiments"])
+
+_VIEW = Permission.VIEW_EXPERIMENT_METADATA
 
 _SORT_FIELDS = {
     enums.ExperimentSortBy.DESCRIPTION: "description",
@@ -222,19 +224,26 @@ def get_experiments(
 
 
 @router.get("/api/v1/experiments/{experiment_id}", needs=needs.VIEW_EXPERIMENT.or_own_task)
-def get_experiment(experiment_id: int, platform: PlatformOf) -> wire.GetExperimentResponse:
+def get_experiment(experiment_id: int, platform: PlatformOf, caller: Caller) -> wire.GetExperimentResponse:
     message = show_experiment(platform, experiment_id)
-    is_over = message.end_time is not None
-    job = None if is_over else next((view for view in list_jobs(platform) if view.job.id == message.job_id), None)
+    job = None if message.end_time is not None else _job_of(platform, caller, message.job_id)
+    if job is not None and job.waiting is not None:
+        message = message.model_copy(update={"waiting_reason": job.waiting.sentence})
     return wire.GetExperimentResponse(
         experiment=message, config=message.config, job_summary=job_summary(job) if job else None
     )
+
+
+def _job_of(platform: Platform, caller: Principal, job_id: str) -> JobView | None:
+    visible_in = caller.workspaces(_VIEW)
+    return next((view for view in list_jobs(platform, visible_in=visible_in) if view.job.id == job_id), None)
 
 
 @router.get("/api/v1/experiments/{experiment_id}/trials", needs=needs.VIEW_EXPERIMENT.or_own_task)
 def get_experiment_trials(
     experiment_id: int,
     platform: PlatformOf,
+    caller: Caller,
     page: Paging,
     states: Annotated[list[enums.TrialState], Query()] = [],  # noqa: B006
     sort_by: Annotated[enums.TrialSortBy, Query(alias="sortBy")] = enums.TrialSortBy.UNSPECIFIED,
@@ -250,7 +259,7 @@ def get_experiment_trials(
     with platform.store.read() as tx:
         tx.experiments.get(experiment_id)
         found = tx.trials.search(query)
-        trials = show_trials(platform, tx, found.items)
+        trials = show_trials(platform, tx, found.items, visible_in=caller.workspaces(_VIEW))
     return wire_trials.GetExperimentTrialsResponse(trials=trials, pagination=pagination(found, page))
 
 

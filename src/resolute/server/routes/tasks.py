@@ -9,6 +9,7 @@ from fastapi import Query
 from starlette.concurrency import run_in_threadpool
 
 from resolute.domain import needs
+from resolute.domain.allocation import Allocation
 from resolute.domain.errors import Unavailable
 from resolute.domain.rights import Permission
 from resolute.engine.access.rights import seen
@@ -16,6 +17,8 @@ from resolute.engine.jobs import allocations as engine
 from resolute.engine.jobs.cluster import cluster_nodes
 from resolute.engine.jobs.kinds import title_of
 from resolute.engine.jobs.nodes import nodes_of
+from resolute.engine.jobs.waiting import job_names, why_it_waits
+from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.resource import Resource
@@ -41,6 +44,7 @@ def get_tasks(platform: PlatformOf, caller: Caller) -> wire.GetTasksResponse:
     with platform.store.read() as tx:
         live = [allocation for allocation in tx.allocations.live() if _is_seen(tx, caller, allocation.id)]
         jobs = {job.id: job for job in tx.jobs.in_queue()}
+        waiting = _waiting(platform, tx, caller, live)
         titles = {a.task_id: title_of(tx, tx.tasks.get(a.task_id)) for a in live}
     cluster = {view.node.id: view.node for view in cluster_nodes(platform)}
     nodes = nodes_of(platform, live)
@@ -53,6 +57,7 @@ def get_tasks(platform: PlatformOf, caller: Caller) -> wire.GetTasksResponse:
             priority=jobs[allocation.job_id].priority,
             scheduler=platform.config.scheduler,
             cluster=cluster,
+            waiting=waiting.get(allocation.id, ""),
         )
     return wire.GetTasksResponse(allocation_id_to_summary=summaries)
 
@@ -61,6 +66,16 @@ def get_tasks(platform: PlatformOf, caller: Caller) -> wire.GetTasksResponse:
 def get_tasks_old(platform: PlatformOf, caller: Caller) -> dict[str, wire.AllocationSummary]:
     """Where clients before 0.22 looked."""
     return get_tasks(platform, caller).allocation_id_to_summary
+
+
+def _waiting(platform: Platform, tx: Transaction, caller: Principal, allocations: list[Allocation]) -> dict[str, str]:
+    """Why those of them wait that do, by allocation id."""
+    queued = [each for each in allocations if each.waits]
+    if not queued:
+        return {}
+    names = job_names(tx.jobs.in_queue(), caller.workspaces(Permission.VIEW_EXPERIMENT_METADATA))
+    reasons = {each.id: why_it_waits(platform.waiting, each, names) for each in queued}
+    return {allocation_id: reason.sentence for allocation_id, reason in reasons.items() if reason is not None}
 
 
 def _is_seen(tx: Transaction, caller: Principal, allocation_id: str) -> bool:
@@ -82,10 +97,11 @@ def get_active_tasks_count(platform: PlatformOf, caller: Caller) -> wire.GetActi
 
 
 @router.get("/api/v1/tasks/{task_id}", needs=needs.VIEW_EXPERIMENT.or_own_task)
-def get_task(task_id: str, platform: PlatformOf) -> wire.GetTaskResponse:
+def get_task(task_id: str, platform: PlatformOf, caller: Caller) -> wire.GetTaskResponse:
     with platform.store.read() as tx:
         task, allocations = tx.tasks.get(task_id), tx.allocations.of_task(task_id)
-    return wire.GetTaskResponse(task=task_message(task, allocations, nodes_of(platform, allocations)))
+        waiting = _waiting(platform, tx, caller, allocations)
+    return wire.GetTaskResponse(task=task_message(task, allocations, nodes_of(platform, allocations), waiting=waiting))
 
 
 @router.get("/api/v1/tasks/{task_id}/context_directory", needs=needs.VIEW_ARTIFACTS.or_own_task)
@@ -126,11 +142,13 @@ def get_task_accelerator_data(task_id: str, platform: PlatformOf) -> wire.GetTas
 
 
 @router.get("/api/v1/allocations/{allocation_id}", needs=needs.VIEW_EXPERIMENT.or_own_task)
-def get_allocation(allocation_id: str, platform: PlatformOf) -> wire.GetAllocationResponse:
+def get_allocation(allocation_id: str, platform: PlatformOf, caller: Caller) -> wire.GetAllocationResponse:
     with platform.store.read() as tx:
         allocation = tx.allocations.get(allocation_id)
+        waiting = _waiting(platform, tx, caller, [allocation])
     nodes = nodes_of(platform, [allocation])[allocation_id]
-    return wire.GetAllocationResponse(allocation=allocation_message(allocation, nodes))
+    message = allocation_message(allocation, nodes, waiting=waiting.get(allocation_id, ""))
+    return wire.GetAllocationResponse(allocation=message)
 
 
 @router.get("/api/v1/allocations/{allocation_id}/signals/preemption", needs=needs.VIEW_EXPERIMENT.or_own_task)

@@ -46,7 +46,7 @@ def get_trials(
         if not caller.rights.has(view):
             wanted = seen(tx, caller.rights, view, "trial_id", wanted)
         found = [trial for trial in (_trial_or_none(tx, trial_id) for trial_id in wanted) if trial]
-        return wire.GetTrialsResponse(trials=show_trials(platform, tx, found))
+        return wire.GetTrialsResponse(trials=show_trials(platform, tx, found, visible_in=caller.workspaces(view)))
 
 
 def _trial_or_none(tx: Transaction, trial_id: int) -> Trial | None:
@@ -57,8 +57,9 @@ def _trial_or_none(tx: Transaction, trial_id: int) -> Trial | None:
 
 
 @router.get("/api/v1/trials/{trial_id}", needs=needs.VIEW_EXPERIMENT.or_own_task)
-def get_trial(trial_id: int, platform: PlatformOf) -> wire.TrialResponse:
-    return wire.TrialResponse(trial=show_trial(platform, trial_id))
+def get_trial(trial_id: int, platform: PlatformOf, caller: Caller) -> wire.TrialResponse:
+    visible_in = caller.workspaces(Permission.VIEW_EXPERIMENT_METADATA)
+    return wire.TrialResponse(trial=show_trial(platform, trial_id, visible_in=visible_in))
 
 
 @router.post("/api/v1/trials/{trial_id}/kill", needs=needs.EDIT_EXPERIMENT.or_own_task)

@@ -164,5 +164,8 @@ def _job_type(job: Job) -> JobType:
 
 def job_summary(job: JobView) -> wire_jobs.JobSummary:
     return wire_jobs.JobSummary(
-        state=JobState.SCHEDULED if job.is_scheduled else JobState.QUEUED, jobs_ahead=job.jobs_ahead
+        state=JobState.SCHEDULED if job.is_scheduled else JobState.QUEUED,
+        jobs_ahead=job.jobs_ahead,
+        waiting_reason=job.waiting.sentence if job.waiting else "",
+        waiting_for=job.waiting.code if job.waiting else "",
     )

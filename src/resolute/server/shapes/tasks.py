@@ -15,12 +15,14 @@ Nodes = Mapping[str, Sequence[GangNode]]
 """Of each allocation, by its id."""
 
 
-def task_message(task: Task, allocations: list[Allocation], nodes: Nodes) -> wire.Task:
-    """Newest allocation first: clients wait for the first one to be ready."""
+def task_message(task: Task, allocations: list[Allocation], nodes: Nodes, *, waiting: Mapping[str, str]) -> wire.Task:
+    """Newest allocation first: clients wait for the first one to be ready. `waiting`: sentences by allocation id."""
     return wire.Task(
         task_id=task.id,
         task_type=_task_type(task),
-        allocations=[allocation_message(each, nodes[each.id]) for each in reversed(allocations)],
+        allocations=[
+            allocation_message(each, nodes[each.id], waiting=waiting.get(each.id, "")) for each in reversed(allocations)
+        ],
         start_time=task.start_time,
         end_time=task.end_time,
     )
@@ -32,7 +34,7 @@ def _task_type(task: Task) -> TaskType:
     return TaskType(word) if word in set(TaskType) else TaskType.GENERIC
 
 
-def allocation_message(allocation: Allocation, nodes: Sequence[GangNode]) -> wire.Allocation:
+def allocation_message(allocation: Allocation, nodes: Sequence[GangNode], *, waiting: str) -> wire.Allocation:
     return wire.Allocation(
         task_id=allocation.task_id,
         allocation_id=allocation.id,
@@ -44,6 +46,7 @@ def allocation_message(allocation: Allocation, nodes: Sequence[GangNode]) -> wir
         exit_reason=allocation.exit_reason or None,
         status_code=allocation.exit_code,
         nodes=[_node_message(node) for node in nodes],
+        waiting_reason=waiting,
     )
 
 
@@ -68,6 +71,7 @@ def allocation_summary(
     priority: int | None,
     scheduler: str,
     cluster: Mapping[str, Node],
+    waiting: str,
 ) -> wire.AllocationSummary:
     """`cluster`: its nodes by their ids."""
     return wire.AllocationSummary(
@@ -80,6 +84,7 @@ def allocation_summary(
         resources=[_resources(allocation, node, cluster) for node in nodes],
         scheduler_type=scheduler,
         priority=priority,
+        waiting_reason=waiting,
     )
 
 

@@ -10,7 +10,7 @@ from resolute.server.shapes.states import trial_state
 from resolute.spec.wire import trials as wire
 
 
-def trial_message(view: TrialView, *, now: datetime) -> wire.Trial:
+def trial_message(view: TrialView, *, now: datetime, waiting: str = "") -> wire.Trial:
     trial = view.trial
     return wire.Trial(
         id=trial.id,
@@ -39,6 +39,7 @@ def trial_message(view: TrialView, *, now: datetime) -> wire.Trial:
         run_id=trial.run_id,
         progress=trial.progress,
         exit_reason=trial.exit_reason,
+        waiting_reason=waiting,
         request_id=trial.request_id,
     )
 

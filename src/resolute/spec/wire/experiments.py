@@ -82,6 +82,8 @@ class Experiment(Wire):
     smaller_is_better: bool = True
     warnings: list[str] = []
     """Sentences about the configuration, as shown at submission."""
+    waiting_reason: str = ""
+    """Why a trial of it waits, in one sentence; only where one experiment is asked for."""
 
 
 class CreateExperimentResponse(Wire):

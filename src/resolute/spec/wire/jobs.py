@@ -10,6 +10,10 @@ from resolute.spec.wire.paging import Pagination
 class JobSummary(Wire):
     state: JobState = JobState.UNSPECIFIED
     jobs_ahead: int = 0
+    waiting_reason: str = ""
+    """Why a task of it waits, in one sentence; empty when none does."""
+    waiting_for: str = ""
+    """The same for programs: SLOTS, QUOTA, NOTHING (it can never start) and the others of docs/api.md."""
 
 
 class Job(Wire):

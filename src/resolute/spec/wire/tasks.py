@@ -33,6 +33,8 @@ class Allocation(Wire):
     exit_reason: str | None = None
     status_code: int | None = None
     nodes: list[AllocationNode] = []
+    waiting_reason: str = ""
+    """Why it waits, in one sentence."""
 
 
 class Task(Wire):
@@ -110,6 +112,7 @@ class AllocationSummary(Wire):
     resources: list[ResourcesSummary] = []
     scheduler_type: str = ""
     priority: int | None = None
+    waiting_reason: str = ""
     proxy_ports: list[ProxyPortConfig] = []
 
 

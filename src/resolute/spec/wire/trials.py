@@ -65,6 +65,8 @@ class Trial(Wire):
     progress: float = 0.0
     exit_reason: str = ""
     """One sentence on why it ended."""
+    waiting_reason: str = ""
+    """One sentence on why it waits."""
     request_id: str = ""
 
 

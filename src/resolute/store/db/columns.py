@@ -81,16 +81,22 @@ class Elements(TypeDecorator[tuple[Any, ...]]):
 
 
 class Shares(TypeDecorator[tuple[NodeShare, ...]]):
-    """The slots that an allocation holds, as `[[node id, [slot ids]], ...]`."""
+    """The slots that an allocation holds, as `[[node id, [slot ids]], ...]`, with the address where there is one."""
 
     impl = Text
     cache_ok = True
 
     def process_bind_param(self, value: tuple[NodeShare, ...] | None, dialect: Dialect) -> str:
-        return document([[share.node_id, share.slot_ids] for share in value or ()])
+        return document([_share(share) for share in value or ()])
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[NodeShare, ...]:
-        return tuple(NodeShare(node_id, tuple(slot_ids)) for node_id, slot_ids in json.loads(value or "[]"))
+        return tuple(
+            NodeShare(node_id, tuple(slot_ids), *address) for node_id, slot_ids, *address in json.loads(value or "[]")
+        )
+
+
+def _share(share: NodeShare) -> list[Any]:
+    return [share.node_id, share.slot_ids, *([share.address] if share.address else [])]
 
 
 class Record(TypeDecorator[Any]):

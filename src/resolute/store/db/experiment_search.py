@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, Subquery, Text, case, func, select, type_coerce
 
-from resolute.domain.allocation import AllocationState
+from resolute.domain.allocation import WAITS, AllocationState
 from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.errors import InvalidInput
 from resolute.domain.experiment import Experiment
@@ -187,7 +187,7 @@ def _grouped(
 
 def _live_allocations(connection: Connection) -> dict[str, tuple[int, int]]:
     """Job id to (queued, running); there are never many that are not over."""
-    is_queued = case((_allocations.state == AllocationState.QUEUED, 1), else_=0)
+    is_queued = case((_allocations.state.in_(WAITS), 1), else_=0)
     statement = (
         select(_allocations.job_id, func.sum(is_queued), func.sum(1 - is_queued))
         .where(_allocations.state.in_([state for state in AllocationState if state != AllocationState.TERMINATED]))

@@ -19,8 +19,10 @@ const SearchTab = lazy(() => import("./SearchTab"));
 
 export default function ExperimentPage(): ReactNode {
   const id = Number(useParams()["id"]);
-  useLive([`experiment/${id}`], [["experiment", id]], 400);
   const { data: experiment, error, isPending } = useQuery(experimentQuery(id));
+  // Why it waits changes with what other experiments do.
+  const isQueued = experiment?.state === "STATE_QUEUED";
+  useLive([`experiment/${id}`, ...(isQueued ? ["queue"] : [])], [["experiment", id]], 400);
   if (isPending) return <Loading />;
   if (!experiment) return <ErrorNote error={error} />;
   const isSearch = experiment.searcherType !== "single";
@@ -78,6 +80,7 @@ function Head({ experiment }: { experiment: Experiment }): ReactNode {
         </>
       }
     >
+      {experiment.waitingReason && <p className="why">{experiment.waitingReason}</p>}
       <div className="row wrap muted">
         {experiment.description && <span>{experiment.description}</span>}
         {(experiment.labels ?? []).map((label) => (

@@ -37,9 +37,10 @@ const TABS = [
 
 export default function TrialPage(): ReactNode {
   const id = Number(useParams()["id"]);
-  useLive([`trial/${id}`], [["trial", id]], 400);
   const log = useMemo(() => ({ trial: id }), [id]);
   const { data: trial, error, isPending } = useQuery(trialQuery(id));
+  // Why it waits changes with what other trials do.
+  useLive([`trial/${id}`, ...(trial?.state === "STATE_QUEUED" ? ["queue"] : [])], [["trial", id]], 400);
   const experiment = useQuery({ ...experimentQuery(trial?.experimentId ?? 0), enabled: !!trial }).data;
   if (isPending) return <Loading />;
   if (!trial) return <ErrorNote error={error} />;
@@ -108,7 +109,9 @@ function Head({ trial, experiment }: { trial: Trial; experiment: Experiment | un
           {experiment?.bestTrialId === trial.id && <span className="badge good">Best</span>}
         </>
       }
-    />
+    >
+      {trial.waitingReason && <p className="why">{trial.waitingReason}</p>}
+    </PageHead>
   );
 }
 
