@@ -1,6 +1,7 @@
 """The router and the replicas do not need the master: it is killed under load, and the next one takes them over."""
 
 import contextlib
+import json
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -58,16 +59,41 @@ def requests_so_far(deployer: Any) -> int:
 def test_a_killed_router_is_started_again_at_the_same_port(deployer: Any) -> None:
     deployer.create("routed")
     url = f"{deployer.until_ready('routed')['url']}/v1/models/routed:predict"
-    router = next(
-        int(entry.name)
-        for entry in Path("/proc").iterdir()
-        if entry.name.isdigit() and str(deployer.master.home / "router").encode() in (entry / "cmdline").read_bytes()
-    )
 
-    os.kill(router, signal.SIGKILL)
+    os.kill(router_of(deployer), signal.SIGKILL)
     answer = None
     while answer is None:
         with contextlib.suppress(httpx.TransportError):
             answer = deployer.master.http.post(url, json={})
 
     assert answer.status_code == 200
+
+
+def router_of(deployer: Any) -> int:
+    return int(json.loads((deployer.master.home / "router" / "router.json").read_text())["pid"])
+
+
+def test_master_and_router_may_both_be_killed_and_clients_lose_what_they_had_in_hand_at_most(
+    deployer: Any, clients: Callable[..., Any], pause: Callable[[float], None]
+) -> None:
+    deployer.create("alone", scaling={"minReplicas": 2, "maxReplicas": 2})
+    ready = deployer.until("alone", lambda d: d["revisions"][0]["replicasReady"] == 2)
+    load = clients(ready, clients=4)
+    pause(0.5)
+
+    os.kill(deployer.master.pid, signal.SIGKILL)
+    deployer.master.stop()
+    for _ in range(2):
+        killed = router_of(deployer)
+        os.kill(killed, signal.SIGKILL)
+        while router_of(deployer) == killed:
+            pause(0.05)
+        pause(0.5)
+    seen = load.stop()
+
+    assert seen["failed"] <= 8, seen["failures"]
+    assert all("connection lost" in each or "Connection" in each for each in seen["failures"])
+    assert seen["requests"] > 300
+    assert seen["longest_s"] < 10
+    deployer.master.start()
+    assert deployer.until_ready("alone")["url"] == ready["url"]

@@ -1,4 +1,4 @@
-"""`python -m resolute.serving.router`: serves what the table file says until SIGTERM. Started by the master."""
+"""`python -m resolute.serving.router`: serves what the table file says until SIGTERM. Started by its supervisor."""
 
 import argparse
 import asyncio
@@ -8,6 +8,7 @@ import logging
 import os
 import secrets
 import signal
+import socket
 import sys
 from pathlib import Path
 
@@ -35,19 +36,27 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m resolute.serving.router")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--fd", type=int, default=-1, help="of a socket that listens already, in place of an address")
     parser.add_argument("--table", type=Path, required=True, help="JSON that the master writes")
     parser.add_argument("--state", type=Path, required=True, help="JSON that this process writes when it listens")
     given = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
     try:
-        uvloop.run(serve(given.host, given.port, given.table, given.state))
+        listener = _listener(given.fd, given.host, given.port)
+        uvloop.run(serve(listener, given.table, given.state))
     except OSError as problem:
         print(f"The router cannot listen on {given.host}:{given.port}: {problem.strerror}.", file=sys.stderr)
         return 1
     return 0
 
 
-async def serve(host: str, port: int, table: Path, state: Path) -> None:
+def _listener(descriptor: int, host: str, port: int) -> socket.socket:
+    if descriptor >= 0:
+        return socket.socket(fileno=descriptor)
+    return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=1024)
+
+
+async def serve(listener: socket.socket, table: Path, state: Path) -> None:
     loop = asyncio.get_running_loop()
     token = secrets.token_hex(16)
     stopping = asyncio.Event()
@@ -57,10 +66,10 @@ async def serve(host: str, port: int, table: Path, state: Path) -> None:
     follower.look()
     back = await asyncio.start_server(control.handle, "127.0.0.1", 0)
     connections = Connections(Front(routes), limits_of_process(_FILES_PER_CLIENT))
-    front = await loop.create_server(lambda: Connection(connections), host, port, backlog=1024)
+    front = await loop.create_server(lambda: Connection(connections), sock=listener, backlog=1024)
     for kind in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(kind, stopping.set)
-    write_state(state, port=front.sockets[0].getsockname()[1], control=back.sockets[0].getsockname()[1], token=token)
+    write_state(state, port=listener.getsockname()[1], control=back.sockets[0].getsockname()[1], token=token)
     while not stopping.is_set():
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), _LOOK_S)

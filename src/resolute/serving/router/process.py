@@ -1,4 +1,4 @@
-"""The master's side of the router: starts it, finds it again after a restart, hands it tables, reads its counts."""
+"""The master's side of the router: starts its supervisor, finds both again, hands it tables, reads its counts."""
 
 import contextlib
 import http.client
@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,11 @@ import msgspec
 
 from resolute.domain.errors import Unavailable
 from resolute.domain.routing import RouterCounts, RoutingTable
-from resolute.host.process_identity import ProcessIdentity
+from resolute.host.process_identity import NOBODY, ProcessIdentity, identity_of
 
 _START_WITHIN_S = 20.0
 _LEAVE_WITHIN_S = 15.0
+_KILLED_WITHIN_S = 5.0
 
 
 class RouterProcess:
@@ -47,14 +49,22 @@ class RouterProcess:
         return str(state["token"]) if state else ""
 
     def ensure(self) -> None:
-        """Make it run. Raises Unavailable when it does not come up."""
+        """Make it run, and its supervisor. Raises Unavailable when it does not come up."""
         with self._lock:
-            if self._is_running(self._state()):
+            router, supervisor = self._identity(self._state()), self._identity(self._supervisor_state())
+            if router.is_alive and supervisor.is_alive:
                 return
+            if router.is_alive:
+                self._settles(self._supervise(self._port, router))
+                return
+            if supervisor.is_alive:
+                if self._comes_up(supervisor):
+                    return
+                end(supervisor, signal.SIGKILL, within_s=_KILLED_WITHIN_S)
             last = self._state()
             port = int(last["port"]) if last else self._port
             for wanted in dict.fromkeys((port, 0)):
-                if self._start(wanted):
+                if self._comes_up(self._supervise(wanted)):
                     return
         raise Unavailable(f"The router does not start; see {self._folder / 'router.log'}.")
 
@@ -80,23 +90,20 @@ class RouterProcess:
         return None if content is None else msgspec.json.decode(content, type=RouterCounts)
 
     def restart(self) -> None:
-        """End it whatever it does, and make another one run at its port. Raises Unavailable."""
-        self.stop()
+        """End it whatever it does; its supervisor makes another one run. Raises Unavailable when none comes up."""
+        router = self._identity(self._state())
+        if not end(router, signal.SIGTERM, within_s=_LEAVE_WITHIN_S):
+            end(router, signal.SIGKILL, within_s=_KILLED_WITHIN_S)
         self.ensure()
 
     def stop(self) -> None:
-        """End it; what it is answering is answered first."""
-        state = self._state()
-        if state is None or not self._is_running(state):
-            return
-        for kind, within_s in ((signal.SIGTERM, _LEAVE_WITHIN_S), (signal.SIGKILL, 5.0)):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(int(state["pid"]), kind)
-            ends_at = time.monotonic() + within_s
-            while self._is_running(state) and time.monotonic() < ends_at:
-                time.sleep(0.01)
-            if not self._is_running(state):
-                return
+        """End it and its supervisor; what it is answering is answered first."""
+        both = [self._identity(self._supervisor_state()), self._identity(self._state())]
+        for kind, within_s in ((signal.SIGTERM, _LEAVE_WITHIN_S), (signal.SIGKILL, _KILLED_WITHIN_S)):
+            ended = [end(each, kind, within_s=within_s) for each in both]
+            if all(ended):
+                break
+        self._reap()
 
     # ------------------------------------------------------------------------------------------------ process
 
@@ -105,38 +112,68 @@ class RouterProcess:
         return self._folder / "table.json"
 
     def _state(self) -> dict[str, Any] | None:
-        try:
-            return dict(json.loads((self._folder / "router.json").read_text()))
-        except (OSError, ValueError):
-            return None
+        return _read(self._folder / "router.json")
 
-    def _is_running(self, state: dict[str, Any] | None) -> bool:
+    def _supervisor_state(self) -> dict[str, Any] | None:
+        return _read(self._folder / "supervisor.json")
+
+    def _identity(self, state: dict[str, Any] | None) -> ProcessIdentity:
+        self._reap()
+        return NOBODY if state is None else ProcessIdentity(int(state["pid"]), str(state["started"]))
+
+    def _reap(self) -> None:
         if self._child is not None:
             self._child.poll()
-        return state is not None and ProcessIdentity(int(state["pid"]), str(state["started"])).is_alive
 
-    def _start(self, port: int) -> bool:
+    def _supervise(self, port: int, router: ProcessIdentity = NOBODY) -> ProcessIdentity:
+        """Start a supervisor; with `router` for one that runs, and listens, already."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        state = self._folder / "router.json"
-        arguments = ["--host", self._host, "--port", str(port), "--table", str(self._table), "--state", str(state)]
+        arguments = {
+            "--host": self._host,
+            "--port": str(self._state_port() if router.is_alive else port),
+            "--table": str(self._table),
+            "--state": str(self._folder / "router.json"),
+            "--own-state": str(self._folder / "supervisor.json"),
+        }
+        if router.is_alive:
+            arguments["--adopt"] = f"{router.pid}:{router.started}"
+        if self._child is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._child.wait(_KILLED_WITHIN_S)
         with (self._folder / "router.log").open("ab") as output:
             # A session of its own: it lives on when the master's terminal or the master itself is gone.
             self._child = subprocess.Popen(
-                [sys.executable, "-m", "resolute.serving.router", *arguments],
+                [sys.executable, "-m", "resolute.serving.router.supervisor", *chain.from_iterable(arguments.items())],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
             )
+        return identity_of(self._child.pid)
+
+    def _state_port(self) -> int:
+        state = self._state()
+        return int(state["port"]) if state else self._port
+
+    def _settles(self, supervisor: ProcessIdentity) -> bool:
+        """Whether it is known by its file, so that it can be found and ended."""
         ends_at = time.monotonic() + _START_WITHIN_S
-        while time.monotonic() < ends_at and self._child.poll() is None:
-            known = self._state()
-            if known is not None and known["pid"] == self._child.pid:
+        while supervisor.is_alive and time.monotonic() < ends_at:
+            if self._identity(self._supervisor_state()) == supervisor:
                 return True
             time.sleep(0.01)
-        if self._child.poll() is None:
-            self._child.kill()
-        self._child.wait()
+        return False
+
+    def _comes_up(self, supervisor: ProcessIdentity) -> bool:
+        """Whether a router runs before its supervisor ends, or takes too long."""
+        ends_at = time.monotonic() + _START_WITHIN_S
+        while time.monotonic() < ends_at:
+            self._reap()
+            if self._identity(self._state()).is_alive:
+                return True
+            if not supervisor.is_alive:
+                break
+            time.sleep(0.01)
         return False
 
     def _ask(self, method: str, path: str, *, timeout_s: float) -> bytes | None:
@@ -153,3 +190,23 @@ class RouterProcess:
             return None
         finally:
             connection.close()
+
+
+def end(process: ProcessIdentity, kind: signal.Signals, *, within_s: float) -> bool:
+    """Whether it has ended `within_s` after the signal."""
+    ends_at = time.monotonic() + within_s
+    if process.is_alive:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, kind)
+    while process.is_alive:
+        if time.monotonic() > ends_at:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        return dict(json.loads(path.read_text()))
+    except (OSError, ValueError):
+        return None
