@@ -25,7 +25,7 @@ async def forward(request: Request, traffic: TrafficLog, *, path: str, proof: st
     headers.append((b"x-resolute-forwarded", proof.encode()))
     url = traffic.router_url + path
     query = request.scope["query_string"].decode()
-    has_body = request.method not in ("GET", "HEAD")
+    has_body = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
     outgoing = client.build_request(
         request.method,
         f"{url}?{query}" if query else url,

@@ -73,6 +73,8 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_begin()
         self._is_between = False
         self._header_bytes = 0
+        self._hosts: list[bytes] = []
+        self._announces = b""
 
     def on_url(self, url: bytes) -> None:
         if len(self.url) + len(url) > MAX_URL_BYTES:
@@ -85,9 +87,34 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refuse(431, f"The headers are larger than {MAX_HEAD_BYTES // 1024} KiB. Send fewer or shorter ones.")
         if len(self.headers) >= MAX_HEADERS:
             self._refuse(431, f"The request has more than {MAX_HEADERS} headers. Send fewer.")
+        if self._in_body:
+            # What comes behind a body was not there when the request was judged: it is not part of it.
+            return
+        self._frame(name.lower(), value.strip(b" \t"))
         super().on_header(name, value)
 
+    def _frame(self, name: bytes, value: bytes) -> None:
+        """Refuse what another reader could take for another request."""
+        if name == b"host":
+            self._hosts.append(value)
+            if len(self._hosts) > 1:
+                self._refuse(400, "A request has one Host header; this one has more.")
+        elif name == b"transfer-encoding" and value.lower() != b"chunked":
+            self._refuse(400, "The only Transfer-Encoding taken is chunked.")
+        if name in (b"transfer-encoding", b"content-length") and value != b"0":
+            self._announces = name
+
+    def _check_head(self) -> None:
+        if self._announces == b"transfer-encoding" and self.parser.get_http_version() != "1.1":
+            self._refuse(400, "HTTP/1.0 has no Transfer-Encoding; send Content-Length.")
+        if self._announces and self.parser.should_upgrade():
+            self._refuse(400, "A request that asks for another protocol cannot have a body here.")
+        scheme, is_address, rest = self.url.partition(b"://")
+        if is_address and scheme.isalpha() and rest.partition(b"/")[0].lower() not in map(bytes.lower, self._hosts):
+            self._refuse(400, "The address in the request line is not the one in the Host header.")
+
     def on_headers_complete(self) -> None:
+        self._check_head()
         self._disarm()
         self._heads += 1
         self._head_bytes = self._window_bytes = self._unread_bytes = 0

@@ -29,7 +29,7 @@ async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
             if first.split()[1] != "/v2/health/ready":
                 await asyncio.sleep(float(os.environ.get("DELAY_S", "0")))
             head = f"HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {len(content)}\r\n\r\n"
-            writer.write(head.encode() + content)
+            writer.write(head.encode() + (b"" if first.startswith("HEAD ") else content))
     except (asyncio.IncompleteReadError, ConnectionError):
         writer.close()
 

@@ -102,3 +102,26 @@ def test_what_is_not_http_is_a_sentence() -> None:
 
     assert status == 400
     assert "speaks HTTP" in sentence
+
+
+@pytest.mark.parametrize(
+    ("head", "sentence"),
+    [
+        (b"Transfer-Encoding: gzip, chunked\r\n", "only Transfer-Encoding taken is chunked"),
+        (b"Host: y\r\nContent-Length: 2\r\n", "has one Host header"),
+        (b"Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 2\r\n", "cannot have a body"),
+    ],
+)
+def test_what_two_readers_could_frame_differently_is_refused(head: bytes, sentence: str) -> None:
+    status, said = exchange(b"POST / HTTP/1.1\r\nHost: x\r\n" + head + b"\r\n", b"hi")
+
+    assert status == 400
+    assert sentence in said
+
+
+def test_an_address_in_the_request_line_is_the_one_in_the_host_header() -> None:
+    same = exchange(b"GET http://X:1/p HTTP/1.1\r\nHost: x:1\r\nConnection: close\r\n\r\n")
+    other = exchange(b"GET http://evil/p HTTP/1.1\r\nHost: x\r\n\r\n")
+
+    assert same == (200, "")
+    assert other[0] == 400
