@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from resolute.cli.output import print_json, print_pairs, print_table
 from resolute.domain.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from resolute.imagery.render_options import RenderOptions
     from resolute.imagery.report import Report
 
 EITHER_DASH = {"token_normalize_func": lambda token: token.replace("_", "-"), "help_option_names": ["-h", "--help"]}
@@ -52,6 +54,28 @@ def as_numbers(text: str | None, option: str) -> tuple[float, ...] | None:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
         raise InvalidInput(f"{option} is {text!r}. Write numbers with commas between them, such as 5,3,2.") from None
+
+
+def with_choices(
+    options: "RenderOptions | None", bands: str | None, stretch: str | None, percentiles: str | None, limits: str | None
+) -> "RenderOptions":
+    """`options`, and what was chosen on the command line instead of a part of them."""
+    from resolute import imagery
+
+    chosen: dict[str, Any] = {}
+    if (found := as_numbers(bands, "--bands")) is not None:
+        chosen["bands"] = tuple(int(band) for band in found)
+    if stretch is not None:
+        chosen |= {"stretch": imagery.StretchKind(stretch), "limits": None}
+    for option, text in (("--percentiles", percentiles), ("--limits", limits)):
+        ends = as_numbers(text, option)
+        if ends is not None and len(ends) != 2:
+            raise InvalidInput(f"{option} is {text!r}. Write two numbers, such as 2,98.")
+        if ends is not None:
+            chosen |= (
+                {"low_percent": ends[0], "high_percent": ends[1]} if option == "--percentiles" else {"limits": ends}
+            )
+    return replace(options or imagery.RenderOptions(), **chosen)
 
 
 @contextmanager

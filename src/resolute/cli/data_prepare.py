@@ -13,9 +13,9 @@ from resolute.cli.data_options import (
     ReportFile,
     Workers,
     as_bool,
-    as_numbers,
     progress_bar,
     show_result,
+    with_choices,
 )
 from resolute.domain.errors import InvalidInput
 
@@ -28,6 +28,10 @@ Stretch = Annotated[
     typer.Option("--stretch", help="To 8 bits: auto stretches only what has more."),
 ]
 Percentiles = Annotated[str, typer.Option("--percentiles", metavar="LOW,HIGH", help="Ends of the stretch.")]
+Limits = Annotated[
+    str | None,
+    typer.Option("--limits", metavar="LOW,HIGH", help="Values that become black and white in every image alike."),
+]
 Quality = Annotated[int, typer.Option("--quality", help="JPEG quality, 1 to 100.")]
 Chroma = Annotated[Literal["444", "420"], typer.Option("--chroma", help="JPEG colour resolution: full or a quarter.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Make again what is there.")]
@@ -84,6 +88,7 @@ def rgb(
     bands: Bands = None,
     stretch: Stretch = "auto",
     percentiles: Percentiles = "2,98",
+    limits: Limits = None,
     overwrite: Overwrite = False,
     workers: Workers = None,
     report: ReportFile = None,
@@ -92,7 +97,7 @@ def rgb(
     job = imagery.RgbJob(
         input_dir=input_dir,
         output_dir=out_dir,
-        options=_render_options(bands, stretch, percentiles),
+        options=with_choices(None, bands, stretch, percentiles, limits),
         encoding=_encoding(format, quality, chroma),
         is_overwriting=overwrite,
         workers=workers,
@@ -174,6 +179,7 @@ def tile(
     bands: Bands = None,
     stretch: Stretch = "auto",
     percentiles: Percentiles = "2,98",
+    limits: Limits = None,
     parity: Parity = False,
     overwrite: Overwrite = False,
     workers: Workers = None,
@@ -181,7 +187,7 @@ def tile(
 ) -> None:
     """Cut images and labels into tiles. Reads by windows, works in parallel, goes on where it was stopped."""
     keeps_negatives = not as_bool(ignore_negatives, "--ignore-negative-samples")
-    options, encoding = _render_options(bands, stretch, percentiles), _encoding(format, quality, chroma)
+    options, encoding = with_choices(None, bands, stretch, percentiles, limits), _encoding(format, quality, chroma)
     jobs = [
         imagery.TileJob(
             image_dir=image_dir,
@@ -244,19 +250,6 @@ def _beside(train_json: Path) -> Path | None:
     """A folder for validation tiles without labels means the `val.json` that `data coco` wrote beside `train.json`."""
     found = train_json.with_name("val.json")
     return found if found.exists() and found != train_json else None
-
-
-def _render_options(bands: str | None, stretch: str, percentiles: str) -> "imagery.RenderOptions":
-    ends = as_numbers(percentiles, "--percentiles") or ()
-    if len(ends) != 2:
-        raise InvalidInput(f"--percentiles is {percentiles!r}. Write two numbers, such as 2,98.")
-    chosen = as_numbers(bands, "--bands")
-    return imagery.RenderOptions(
-        bands=None if chosen is None else tuple(int(band) for band in chosen),
-        stretch=imagery.StretchKind(stretch),
-        low_percent=ends[0],
-        high_percent=ends[1],
-    )
 
 
 def _encoding(format: str, quality: int, chroma: str) -> "imagery.Encoding":

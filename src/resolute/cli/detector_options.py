@@ -2,16 +2,19 @@
 
 import os
 import re
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 from urllib.parse import quote
 
 import typer
 
 from resolute.cli.command import Run
+from resolute.cli.data_options import with_choices
 from resolute.domain.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
+    from resolute.imagery.render_options import RenderOptions
     from resolute.vision.detections import Detector
 
 Checkpoint = Annotated[str | None, typer.Option("--checkpoint", metavar="UUID", help="A checkpoint of the platform.")]
@@ -19,6 +22,22 @@ Model = Annotated[
     str | None, typer.Option("--model", metavar="NAME[/VERSION]", help="A registered model; its newest version.")
 ]
 Weights = Annotated[Path | None, typer.Option("--weights", metavar="FOLDER", help="A folder with detector.json.")]
+Bands = Annotated[
+    str | None,
+    typer.Option("--bands", metavar="R,G,B", help="Read images with these bands, not with those of the training."),
+]
+Stretch = Annotated[
+    Literal["auto", "none", "minmax", "percentile"] | None,
+    typer.Option("--stretch", help="To 8 bits in this way, not as in the training."),
+]
+Percentiles = Annotated[
+    str | None,
+    typer.Option("--percentiles", metavar="LOW,HIGH", help="Ends of the stretch, not those of the training."),
+]
+Limits = Annotated[
+    str | None,
+    typer.Option("--limits", metavar="LOW,HIGH", help="Values that become black and white, not as in the training."),
+]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or cuda:1.")]
 _NUMBERED = re.compile(r"(?P<name>.+)/(?P<version>\d+)")
 FAKE = "fake"
@@ -46,6 +65,25 @@ def open_detector(
     from resolute import vision
 
     return vision.load_detector(folder, device=_device(device))
+
+
+def chosen_rendering(
+    detector: "Detector", bands: str | None, stretch: str | None, percentiles: str | None, limits: str | None
+) -> "RenderOptions | None":
+    """None when nothing was chosen: as in the detector's training. What differs from that is told."""
+    from resolute.vision.detections import preprocessing_of
+
+    if bands is None and stretch is None and percentiles is None and limits is None:
+        return None
+    learnt = preprocessing_of(detector)
+    chosen = with_choices(learnt.options if learnt is not None else None, bands, stretch, percentiles, limits)
+    if learnt is not None and chosen != learnt.options:
+        print(
+            f"Warning: The detector learnt from pixels made with {learnt.sentence()}. Now they are made otherwise, as "
+            "asked; it may see other colours than it knows.",
+            file=sys.stderr,
+        )
+    return chosen
 
 
 def checkpoint_of_model(run: Run, text: str) -> str:

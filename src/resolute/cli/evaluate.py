@@ -9,7 +9,18 @@ import typer
 
 from resolute.cli.command import Run, command, group
 from resolute.cli.data_options import EITHER_DASH, progress_bar
-from resolute.cli.detector_options import Checkpoint, Device, Model, Weights, open_detector
+from resolute.cli.detector_options import (
+    Bands,
+    Checkpoint,
+    Device,
+    Limits,
+    Model,
+    Percentiles,
+    Stretch,
+    Weights,
+    chosen_rendering,
+    open_detector,
+)
 from resolute.cli.output import print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
@@ -34,7 +45,8 @@ def evaluate(
     weights: Weights = None,
     iou_type: Annotated[IouType, typer.Option("--iou-type", help="Boxes, masks, or both.")] = IouType.BBOX,
     slice_size: Annotated[
-        int | None, typer.Option("--slice-size", help="Look at larger images by windows of this side.")
+        int | None,
+        typer.Option("--slice-size", help="Look at larger images by windows of this side; that of the training."),
     ] = None,
     overlap: Annotated[float, typer.Option("--overlap", help="Share that windows have in common.")] = 0.2,
     score: Annotated[
@@ -44,14 +56,21 @@ def evaluate(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write evaluation.json and pictures here.")
     ] = None,
+    bands: Bands = None,
+    stretch: Stretch = None,
+    percentiles: Percentiles = None,
+    limits: Limits = None,
     device: Device = "auto",
 ) -> None:
     """Measure a detector on labelled images: COCO's twelve numbers, then every class."""
     from resolute import vision
+    from resolute.vision.detections import preprocessing_of
     from resolute.vision.evaluation import CocoEvaluator, as_document, write_evaluation
+    from resolute.vision.evaluation.pictures import from_folder
 
     count = len(CocoEvaluator(annotations).truth.images)
     detector = open_detector(run, checkpoint=checkpoint, model=model, weights=weights, device=device)
+    rendering = chosen_rendering(detector, bands, stretch, percentiles, limits)
     with progress_bar("Measuring", count) as on_progress:
         found: CocoEvaluator = vision.evaluate(
             detector,
@@ -62,10 +81,12 @@ def evaluate(
             score_threshold=score,
             slice_size=slice_size,
             overlap=overlap,
+            rendering=rendering,
             on_progress=on_progress,
         )
     if out is not None:
-        write_evaluation(out, found, image_dir=data)
+        read = from_folder(found, data, preprocessing_of(detector), rendering)
+        write_evaluation(out, found, read_image=read)
     if run.is_json:
         print_json(as_document(found))
     else:

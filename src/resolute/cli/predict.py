@@ -1,6 +1,7 @@
 """`resolute predict`: a trained detector over images of any size."""
 
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,7 +10,18 @@ import typer
 
 from resolute.cli.command import Run, command, group
 from resolute.cli.data_options import EITHER_DASH, progress_bar
-from resolute.cli.detector_options import Checkpoint, Device, Model, Weights, open_detector
+from resolute.cli.detector_options import (
+    Bands,
+    Checkpoint,
+    Device,
+    Limits,
+    Model,
+    Percentiles,
+    Stretch,
+    Weights,
+    chosen_rendering,
+    open_detector,
+)
 from resolute.cli.output import print_json, print_table
 from resolute.domain.errors import InvalidInput
 
@@ -47,7 +59,9 @@ def predict(
     deployment: Annotated[
         str | None, typer.Option("--deployment", metavar="NAME", help="A model that is being served.")
     ] = None,
-    slice_size: Annotated[int, typer.Option("--slice-size", help="Side of the windows in pixels.")] = 640,
+    slice_size: Annotated[
+        int | None, typer.Option("--slice-size", help="Side of the windows in pixels; that of the training, else 640.")
+    ] = None,
     overlap: Annotated[float, typer.Option("--overlap", help="Share that windows have in common.")] = 0.2,
     score: Annotated[float, typer.Option("--score", help="Lowest score that counts.")] = 0.25,
     merge: Annotated[Merge, typer.Option("--merge", help="How windows are joined.")] = Merge.GREEDY_NMM,
@@ -59,10 +73,14 @@ def predict(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where results go.")] = Path("predictions"),
     geojson: Annotated[bool, typer.Option("--geojson", help="Write the detections of each image as GeoJSON.")] = False,
     draw: Annotated[bool, typer.Option("--draw/--no-draw", help="Draw the detections of each image.")] = True,
+    bands: Bands = None,
+    stretch: Stretch = None,
+    percentiles: Percentiles = None,
+    limits: Limits = None,
     device: Device = "auto",
 ) -> None:
     """Find objects on images, draw them, and write them as GeoJSON. Exit code 1 when an image could not be read."""
-    from resolute.vision.prediction import PredictJob, count_windows, expand_images, predict_files
+    from resolute.vision.prediction import PredictJob, count_windows, expand_images, predict_files, sized_for
     from resolute.vision.slicing import MergeSettings
 
     job = PredictJob(
@@ -80,6 +98,8 @@ def predict(
         writes_geojson=geojson,
     )
     detector = _detector(run, deployment, checkpoint=checkpoint, model=model, weights=weights, device=device)
+    rendering = chosen_rendering(detector, bands, stretch, percentiles, limits)
+    job = sized_for(detector, replace(job, rendering=rendering))
     with progress_bar("Looking", count_windows(job)) as on_progress:
         outcomes = list(predict_files(detector, job, on_progress))
     _show(run, outcomes)

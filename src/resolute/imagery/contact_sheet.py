@@ -16,7 +16,8 @@ from resolute.imagery.encoding import Encoding, PictureFormat, encode
 from resolute.imagery.files import write_atomic
 from resolute.imagery.geometry import Window
 from resolute.imagery.raster import open_raster
-from resolute.imagery.rendering import RenderOptions, plan, render
+from resolute.imagery.render_options import RenderOptions
+from resolute.imagery.rendering import plan, render
 from resolute.imagery.report import Reason, Report
 
 Picture = NDArray[np.uint8]

@@ -79,6 +79,13 @@ def open_gdal(path: Path) -> Iterator[Any]:
             yield dataset
 
 
+def read_all(path: Path, bands: Sequence[int]) -> Pixels:
+    """Every pixel of a file that only GDAL knows, such as one that lies in memory."""
+    with open_gdal(path) as dataset:
+        raster = _GdalRaster(dataset)
+        return raster.read(Window(0, 0, raster.width, raster.height), bands)
+
+
 def image_size(path: Path) -> tuple[int, int]:
     """(width, height) from the file's header."""
     try:

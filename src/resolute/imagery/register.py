@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from resolute.domain.errors import InvalidInput, NotFound
 from resolute.imagery import coco
 from resolute.imagery.files import existing_folder, is_litter
 from resolute.imagery.manifest import describe, files_of
+from resolute.imagery.preprocessing import disagreement, read_record
 from resolute.imagery.summary import statistics
 from resolute.imagery.workers import Progress
 from resolute.spec import manifest
@@ -76,8 +78,22 @@ def describe_set(
         annotations=tuple(names),
         images=tuple(folders),
         classes=_classes(labels),
-        statistics=_statistics(labels),
+        statistics=_statistics(labels) | _made(root, folders),
     )
+
+
+def _made(root: Path, folders: Sequence[str]) -> dict[str, Any]:
+    """How the pictures of each image folder were made, where it says so. Its record is also one of the files."""
+    records = {folder: read_record(root / folder) for folder in dict.fromkeys(folders)}
+    known = [(folder, record) for folder, record in records.items() if record is not None]
+    for (first, one), (second, other) in pairwise(known):
+        differs = disagreement(one, other)
+        if differs is not None:
+            raise InvalidInput(
+                f"The pictures in {root / first} and {root / second} were made differently: {differs}. Make both with "
+                "the same --bands, --stretch and --limits."
+            )
+    return {"preprocessing": {folder: record.as_dict() for folder, record in known}} if known else {}
 
 
 def _label_files(root: Path) -> list[str]:

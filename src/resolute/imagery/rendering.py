@@ -5,7 +5,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -17,37 +16,12 @@ from rasterio.errors import RasterioError
 
 from resolute.domain.errors import InvalidInput
 from resolute.imagery.raster import Pixels, open_gdal, unreadable
+from resolute.imagery.render_options import RenderOptions, StretchKind
 
 _SAMPLE_SIDE = 1024
 # Red, green and blue of the usual eight bands (coastal, blue, green, yellow, red, red edge, near infrared 1 and 2).
 _EIGHT_BANDS = (5, 3, 2)
 _RGB = (ColorInterp.red, ColorInterp.green, ColorInterp.blue)
-
-
-class StretchKind(StrEnum):
-    AUTO = "auto"
-    NONE = "none"
-    MINMAX = "minmax"
-    PERCENTILE = "percentile"
-
-
-@dataclass(frozen=True)
-class RenderOptions:
-    """`bands` count from 1; None chooses by the file's colour interpretation."""
-
-    bands: tuple[int, ...] | None = None
-    stretch: StretchKind = StretchKind.AUTO
-    low_percent: float = 2.0
-    high_percent: float = 98.0
-
-    def __post_init__(self) -> None:
-        if self.bands is not None and (len(self.bands) not in (1, 3) or min(self.bands) < 1):
-            raise InvalidInput(f"The bands are {list(self.bands)}. Give one or three numbers from 1, such as 5,3,2.")
-        if not 0 <= self.low_percent < self.high_percent <= 100:
-            raise InvalidInput(
-                f"The percentiles are {self.low_percent:g} and {self.high_percent:g}. "
-                "They must rise, between 0 and 100, such as 2,98."
-            )
 
 
 @dataclass(frozen=True)
@@ -98,11 +72,17 @@ def stretched(band: Pixels, low: float, high: float) -> NDArray[np.uint8]:
 
 
 def sample_limits(values: Pixels, low_percent: float, high_percent: float) -> tuple[float, float]:
-    """The two percentiles of what is valid; (0, 0) when nothing is."""
+    """The two percentiles of what is valid; (0, 0) when nothing is.
+
+    Where nearly all values are one (a scene of open water, a large collar), the percentiles coincide and everything
+    else would be lost: then the smallest and the largest value count.
+    """
     values = values[np.isfinite(values)] if values.dtype.kind == "f" else values.ravel()
     if values.size == 0:
         return 0.0, 0.0
     low, high = np.percentile(values, (low_percent, high_percent))
+    if low == high:
+        low, high = values.min(), values.max()
     return float(low), float(high)
 
 
@@ -130,6 +110,8 @@ def _palette(dataset: Any) -> NDArray[np.uint8] | None:
 
 
 def _limits(dataset: Any, bands: Sequence[int], options: RenderOptions) -> tuple[tuple[float, float], ...] | None:
+    if options.limits is not None:
+        return (options.limits,) * len(bands)
     is_eight_bit = all(dataset.dtypes[band - 1] == "uint8" for band in bands)
     if options.stretch is StretchKind.NONE or (options.stretch is StretchKind.AUTO and is_eight_bit):
         if is_eight_bit:
@@ -139,7 +121,15 @@ def _limits(dataset: Any, bands: Sequence[int], options: RenderOptions) -> tuple
     share = max(dataset.width, dataset.height) / _SAMPLE_SIDE
     shape = tuple(max(1, int(side / max(share, 1))) for side in (dataset.height, dataset.width))
     sample = dataset.read(list(bands), out_shape=(len(bands), *shape), resampling=Resampling.nearest, masked=True)
+    if options.nodata is not None:
+        sample = np.ma.masked_where(_is(sample, options.nodata, dataset, bands), sample)
     return tuple(sample_limits(plane.compressed(), *percents) for plane in sample)
+
+
+def _is(sample: Any, nodata: float, dataset: Any, bands: Sequence[int]) -> NDArray[np.bool_]:
+    """Where a band that names no value without meaning itself has `nodata`."""
+    is_silent = np.array([dataset.nodatavals[band - 1] is None for band in bands])
+    return np.asarray((sample.data == nodata) & is_silent[:, None, None])
 
 
 def _full_range(dtype: str) -> tuple[float, float]:

@@ -35,6 +35,7 @@ class Reason(StrEnum):
     BELOW_AREA_RATIO = "below_area_ratio"
     RLE_LEFT_OUT = "rle_left_out"
     SIZE_DIFFERS = "size_differs"
+    MIXED_KINDS = "mixed_kinds"
     LITTER = "litter"
     DUPLICATE_IMAGE_ID = "duplicate_image_id"
     DUPLICATE_FILE_NAME = "duplicate_file_name"
@@ -64,6 +65,10 @@ MEANING: dict[Reason, tuple[Effect, str]] = {
     Reason.BELOW_AREA_RATIO: (Effect.DROPPED, "too little of the box lies in a tile (counted for each tile)"),
     Reason.RLE_LEFT_OUT: (Effect.CHANGED, "a run-length mask was left out; the box stays"),
     Reason.SIZE_DIFFERS: (Effect.NOTED, "the image has another size than its label file says; its own size was used"),
+    Reason.MIXED_KINDS: (
+        Effect.NOTED,
+        "images differ from most in data type or bands; each was read in its way",
+    ),
     Reason.LITTER: (Effect.NOTED, "macOS litter (._ files) was left alone"),
     Reason.DUPLICATE_IMAGE_ID: (Effect.DROPPED, "an image id is used twice; the first one counts"),
     Reason.DUPLICATE_FILE_NAME: (Effect.NOTED, "two images have the same file name"),

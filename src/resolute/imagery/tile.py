@@ -18,7 +18,8 @@ from resolute.imagery.collector import paused_collector
 from resolute.imagery.encoding import PARITY_ENCODING, Encoding
 from resolute.imagery.files import existing_folder, make_folder, write_atomic
 from resolute.imagery.grid import Grid, check_tiling, folder_names, parse_tile_name
-from resolute.imagery.rendering import RenderOptions
+from resolute.imagery.preprocessing import compose, note_mixed, read_record, write_record
+from resolute.imagery.render_options import RenderOptions
 from resolute.imagery.report import Reason, Report
 from resolute.imagery.tile_assembly import assemble
 from resolute.imagery.tile_image import ImageTask, TiledImage, tile_image
@@ -68,6 +69,8 @@ def tile_set(job: TileJob, on_progress: Progress = lambda _: None) -> TileResult
     """Progress counts images. Raises when the labels cannot be read; anything smaller is in the report."""
     existing_folder(job.image_dir)
     report = Report()
+    before = read_record(job.image_dir)
+    compose(before, job.options, (), job.image_dir)
     source = coco.read(job.labels_path, report)
     if job.is_parity:
         job = replace(job, encoding=PARITY_ENCODING)
@@ -90,6 +93,10 @@ def tile_set(job: TileJob, on_progress: Progress = lambda _: None) -> TileResult
     with paused_collector():
         dataset = assemble(source, ordered, job.encoding.suffix)
     coco.write(dataset, job.output_dir / labels_name)
+    origins = [part.origin for part in ordered if part.origin is not None]
+    note_mixed(origins, report)
+    made = compose(before, job.options, origins, job.image_dir)
+    write_record(images_dir, msgspec.structs.replace(made, tile_size=job.slice_size, overlap=job.overlap_ratio))
     return TileResult(
         images_dir,
         job.output_dir / labels_name,

@@ -13,8 +13,11 @@ from resolute.imagery.encoding import Encoding, encode
 from resolute.imagery.files import write_in_place
 from resolute.imagery.geometry import Boxes, Window, areas, as_boxes, clipped, corners, ordered
 from resolute.imagery.grid import Grid, tile_name
+from resolute.imagery.origins import read_origin
+from resolute.imagery.preprocessing import Origin
 from resolute.imagery.raster import Pixels, Raster, open_raster
-from resolute.imagery.rendering import Rendering, RenderOptions, plan, render
+from resolute.imagery.render_options import RenderOptions
+from resolute.imagery.rendering import Rendering, plan, render
 from resolute.imagery.report import Reason, Report
 from resolute.imagery.tile_labels import TileLabels, assign
 from resolute.imagery.tile_masks import cut_masks, has_polygons, mask_bounds
@@ -59,6 +62,7 @@ class TiledImage:
     written: int = 0
     skipped: int = 0
     pixels: int = 0
+    origin: Origin | None = None
     report: Report = field(default_factory=Report)
 
 
@@ -77,6 +81,7 @@ def tile_image(task: ImageTask) -> TiledImage:
 
 def _tile(raster: Raster, task: ImageTask, result: TiledImage) -> None:
     is_first_part = task.part[0] == 0
+    result.origin = read_origin(task.path) if is_first_part else None
     if is_first_part and task.said_size != (raster.width, raster.height):
         said = f"{task.said_size[0]} x {task.said_size[1]}"
         result.report.add(Reason.SIZE_DIFFERS, f"{task.path.name}: {raster.width} x {raster.height}, said {said}")

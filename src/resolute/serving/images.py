@@ -9,7 +9,7 @@ import io
 import re
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,13 @@ from resolute.domain.errors import InvalidInput, TooLarge
 
 Pixels = NDArray[np.uint8]
 
+
+class Decoder(Protocol):
+    """Bytes of a picture file to pixels. Raises InvalidInput that names `where`."""
+
+    def __call__(self, content: bytes, where: str, *, max_pixels: int) -> Pixels: ...
+
+
 MAX_PIXELS = 178_956_970
 """A picture of more is refused before it is decoded: 512 MiB of RGB, the limit at which Pillow speaks of a bomb."""
 _KEYS = ("data", "b64", "image_bytes", "image", "body")
@@ -27,13 +34,16 @@ _LOOKED_AT = 64
 _BASE64 = re.compile(rb"[A-Za-z0-9+/=\s]{8,}|data:image/.*", re.DOTALL)
 
 
-def picture_of(instance: Any, where: str, *, max_pixels: int = MAX_PIXELS) -> Pixels:
-    """A V1 instance: {"data": b64}, {"b64": b64}, {"image_bytes": {"b64": b64}}, base64, bytes or nested lists."""
+def picture_of(instance: Any, where: str, *, max_pixels: int = MAX_PIXELS, decoder: Decoder | None = None) -> Pixels:
+    """A V1 instance: {"data": b64}, {"b64": b64}, {"image_bytes": {"b64": b64}}, base64, bytes or nested lists.
+
+    `decoder` makes pixels of an encoded picture; `decode` when left out.
+    """
     value = _unwrapped(instance, where)
     if isinstance(value, str):
-        return decode(from_base64(value, where), where, max_pixels=max_pixels)
+        return (decoder or decode)(from_base64(value, where), where, max_pixels=max_pixels)
     if isinstance(value, bytes | bytearray | memoryview):
-        return from_bytes(bytes(value), where, max_pixels=max_pixels)
+        return from_bytes(bytes(value), where, max_pixels=max_pixels, decoder=decoder)
     if isinstance(value, list | tuple | np.ndarray):
         return from_numbers(value, where, max_pixels=max_pixels)
     raise InvalidInput(
@@ -41,11 +51,11 @@ def picture_of(instance: Any, where: str, *, max_pixels: int = MAX_PIXELS) -> Pi
     )
 
 
-def from_bytes(content: bytes, where: str, *, max_pixels: int = MAX_PIXELS) -> Pixels:
+def from_bytes(content: bytes, where: str, *, max_pixels: int = MAX_PIXELS, decoder: Decoder | None = None) -> Pixels:
     """An encoded picture, or base64 of one: bytes that travel in JSON are text, which no picture file begins with."""
     if content and _BASE64.fullmatch(content[:_LOOKED_AT]):
         content = from_base64(content.decode("latin-1"), where)
-    return decode(content, where, max_pixels=max_pixels)
+    return (decoder or decode)(content, where, max_pixels=max_pixels)
 
 
 def from_base64(text: str, where: str) -> bytes:

@@ -14,6 +14,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from resolute.domain.errors import InvalidInput, NotFound
+from resolute.imagery.preprocessing import Preprocessing, from_dict
 from resolute.vision.detections import ClassName
 
 RECORD_FILE = "detector.json"
@@ -31,6 +32,8 @@ class DetectorRecord:
     dataset: str | None = None
     """`name:version` of what it was trained on."""
     training: dict[str, Any] = field(default_factory=dict)
+    preprocessing: Preprocessing | None = None
+    """How the pictures were made that it learnt from."""
 
     @property
     def num_classes(self) -> int:
@@ -40,6 +43,7 @@ class DetectorRecord:
 
 def write_detector(folder: Path, record: DetectorRecord, weights: Mapping[str, torch.Tensor]) -> None:
     content = {"kind": _KIND, "format": _FORMAT, **asdict(record)}
+    content["preprocessing"] = record.preprocessing.as_dict() if record.preprocessing else None
     # A tensor that shares memory with another, or lies transposed, cannot be written as it is.
     plain = {name: value.detach().cpu().contiguous().clone() for name, value in weights.items()}
     save_file(plain, folder / WEIGHTS_FILE, metadata={"architecture": record.architecture})
@@ -90,4 +94,5 @@ def _record(content: Any, path: Path) -> DetectorRecord:
         options=dict(content.get("options") or {}),
         dataset=content.get("dataset"),
         training=dict(content.get("training") or {}),
+        preprocessing=from_dict(content.get("preprocessing"), str(path)),
     )

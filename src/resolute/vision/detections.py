@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from resolute.imagery.preprocessing import Preprocessing
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +50,10 @@ class Detector(Protocol):
     def detect(self, images: Sequence[NDArray[np.uint8]], *, score_threshold: float | None = None) -> list[Detections]:
         """One result per image, in order; sizes may differ. Images are height x width x 3, RGB.
         `score_threshold` None: the model's own."""
+
+
+def preprocessing_of(detector: Detector) -> "Preprocessing | None":
+    """How the pictures were made that it learnt from. A detector need not say: the attribute `preprocessing` is its own
+    choice."""
+    found: Preprocessing | None = getattr(detector, "preprocessing", None)
+    return found

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from torch import nn
 
 from resolute.domain.errors import InvalidInput
+from resolute.imagery.preprocessing import Preprocessing
 from resolute.vision.batched.together import are_equal, together
 from resolute.vision.checkpoint import read_record, read_weights
 from resolute.vision.detections import ClassName, Detections
 from resolute.vision.zoo.build import architecture, build_model
+from resolute.vision.zoo.normalization import set_normalization
 from resolute.vision.zoo.thresholds import score_threshold_of, with_score_threshold
 
 _MASK_THRESHOLD = 0.5
@@ -31,6 +33,8 @@ def load_detector(
     record = read_record(place)
     model = build_model(record.architecture, record.num_classes, **record.options)
     _fill(model, read_weights(place), place)
+    if record.preprocessing is not None:
+        set_normalization(model, record.preprocessing)
     return TorchDetector(
         model,
         record.classes,
@@ -38,6 +42,7 @@ def load_detector(
         has_masks=architecture(record.architecture).has_masks,
         precision=precision,
         batch_size=batch_size,
+        preprocessing=record.preprocessing,
     )
 
 
@@ -53,6 +58,7 @@ class TorchDetector:
         has_masks: bool = False,
         precision: str = "fp32",
         batch_size: int = 8,
+        preprocessing: Preprocessing | None = None,
     ) -> None:
         if precision not in _PRECISIONS:
             raise InvalidInput(f"precision is {precision!r}; use one of {', '.join(_PRECISIONS)}.")
@@ -64,6 +70,7 @@ class TorchDetector:
         self._has_masks = has_masks
         self._dtype = _PRECISIONS[precision]
         self._batch_size = batch_size
+        self._preprocessing = preprocessing
         self._lock = threading.Lock()
         self._together = together(self._model, self._device)
 
@@ -74,6 +81,10 @@ class TorchDetector:
     @property
     def has_masks(self) -> bool:
         return self._has_masks
+
+    @property
+    def preprocessing(self) -> Preprocessing | None:
+        return self._preprocessing
 
     @property
     def device(self) -> torch.device:

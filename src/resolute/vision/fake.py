@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from resolute.imagery.preprocessing import Preprocessing
 from resolute.vision.detections import ClassName, Detections
 
 _BRIGHT = 128
@@ -21,7 +22,14 @@ class FakeDetector:
     `calls` are the batch sizes it was asked with.
     """
 
-    def __init__(self, *, has_masks: bool = False, classes: tuple[ClassName, ...] = CLASSES) -> None:
+    def __init__(
+        self,
+        *,
+        has_masks: bool = False,
+        classes: tuple[ClassName, ...] = CLASSES,
+        preprocessing: Preprocessing | None = None,
+    ) -> None:
+        self._preprocessing = preprocessing
         self._has_masks = has_masks
         self._classes = classes
         self.calls: list[int] = []
@@ -29,6 +37,10 @@ class FakeDetector:
     @property
     def classes(self) -> tuple[ClassName, ...]:
         return self._classes
+
+    @property
+    def preprocessing(self) -> Preprocessing | None:
+        return self._preprocessing
 
     @property
     def has_masks(self) -> bool:

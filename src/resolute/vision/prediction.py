@@ -6,7 +6,7 @@ One image that cannot be read does not stop the rest; its outcome says why.
 import glob
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,17 @@ from resolute.domain.errors import InvalidInput, NotFound
 from resolute.imagery.encoding import Encoding, encode
 from resolute.imagery.files import IMAGE_SUFFIXES, list_images, write_atomic
 from resolute.imagery.grid import Grid, check_tiling
+from resolute.imagery.origins import options_for
 from resolute.imagery.raster import image_size
-from resolute.imagery.rendering import RenderOptions
-from resolute.vision.detections import ClassName, Detector
+from resolute.imagery.render_options import RenderOptions
+from resolute.vision.detections import ClassName, Detector, preprocessing_of
 from resolute.vision.drawing import draw_detections
 from resolute.vision.geo import read_georeference, to_geojson
 from resolute.vision.slicing.predict import MergeSettings, find_regions
 from resolute.vision.slicing.regions import Regions
 from resolute.vision.slicing.source import whole_picture
 
+SLICE_SIZE = 640
 _PICTURE_SIDE = 4096
 """Pictures of larger images are made smaller: they are to be looked at."""
 
@@ -33,17 +35,20 @@ _PICTURE_SIDE = 4096
 class PredictJob:
     images: list[Path]
     output_dir: Path
-    slice_size: int = 640
+    slice_size: int | None = None
+    """None: as large as the tiles that the detector learnt from, else 640."""
     overlap: float = 0.2
     batch_size: int = 8
     score_threshold: float = 0.25
     full_image: bool = True
     merging: MergeSettings = field(default_factory=MergeSettings)
+    rendering: RenderOptions | None = None
+    """How images are read; None: as in the detector's training."""
     draws: bool = True
     writes_geojson: bool = False
 
     def __post_init__(self) -> None:
-        check_tiling(self.slice_size, self.overlap)
+        check_tiling(self.slice_size or SLICE_SIZE, self.overlap)
         if not 0 <= self.score_threshold <= 1:
             raise InvalidInput(f"The score threshold is {self.score_threshold}. It must lie between 0 and 1.")
 
@@ -103,6 +108,7 @@ def predict_files(
 ) -> Iterator[Outcome]:
     """One outcome per image, as it is done. `on_progress` hears of windows."""
     names = _output_names(job.images)
+    job = sized_for(detector, job)
     for image in job.images:
         try:
             yield _predict(detector, image, job.output_dir / names[image], job, on_progress)
@@ -110,41 +116,50 @@ def predict_files(
             yield Outcome(image=image, problem=str(problem))
 
 
+def sized_for(detector: Detector, job: PredictJob) -> PredictJob:
+    """The job with the size of its windows decided."""
+    learnt = preprocessing_of(detector)
+    return replace(job, slice_size=job.slice_size or (learnt.tile_size if learnt else None) or SLICE_SIZE)
+
+
 def count_windows(job: PredictJob) -> int:
     """How many windows there are to look at; images that cannot be read count none."""
+    size = job.slice_size or SLICE_SIZE
     total = 0
     for image in job.images:
         try:
             width, height = image_size(image)
         except (InvalidInput, NotFound):
             continue
-        total += len(Grid(width, height, job.slice_size, job.overlap))
+        total += len(Grid(width, height, size, job.overlap))
     return total
 
 
 def _predict(
     detector: Detector, image: Path, target: Path, job: PredictJob, on_progress: Callable[[int], object]
 ) -> Outcome:
+    rendering = options_for(image, preprocessing_of(detector), job.rendering)
     found = find_regions(
         detector,
         image,
-        slice_size=job.slice_size,
+        slice_size=job.slice_size or SLICE_SIZE,
         overlap=job.overlap,
         batch_size=job.batch_size,
         full_image=job.full_image,
         merging=job.merging,
         score_threshold=job.score_threshold,
+        rendering=rendering,
         on_progress=on_progress,
     )
     classes = detector.classes
-    picture = _draw(image, found, classes, target) if job.draws else None
+    picture = _draw(image, found, classes, target, rendering) if job.draws else None
     geojson = _write_geojson(image, found, classes, target) if job.writes_geojson else None
     return Outcome(image=image, found=found, classes=classes, picture=picture, geojson=geojson)
 
 
-def _draw(image: Path, found: Regions, classes: Sequence[ClassName], target: Path) -> Path:
+def _draw(image: Path, found: Regions, classes: Sequence[ClassName], target: Path, rendering: RenderOptions) -> Path:
     path = target.with_name(target.name + ".jpg")
-    with whole_picture(image, RenderOptions(), max_side=_PICTURE_SIDE) as picture:
+    with whole_picture(image, rendering, max_side=_PICTURE_SIDE) as picture:
         drawn = draw_detections(picture, found, classes, scale=picture.shape[1] / found.width)
     write_atomic(path, encode(drawn, Encoding(quality=92)))
     return path

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resolute.client.session import Session
-from resolute.domain.errors import InvalidInput
+from resolute.domain.errors import InvalidInput, NotFound
 from resolute.imagery.encoding import Encoding, PictureFormat, encode
+from resolute.imagery.preprocessing import PREPARED, Preprocessing, from_dict
 from resolute.vision.detections import ClassName, Detections
 
 _SCORE = "score"
@@ -27,6 +28,8 @@ class DeployedDetector:
         self._name = name
         self._path = f"/serving/{quote(name, safe='')}/v1/models/{quote(name, safe='')}:predict"
         self._labels: dict[str, int] = {}
+        self._made: Preprocessing | None = None
+        self._is_asked = False
 
     @property
     def classes(self) -> tuple[ClassName, ...]:
@@ -37,10 +40,26 @@ class DeployedDetector:
     def has_masks(self) -> bool:
         return False
 
+    @property
+    def preprocessing(self) -> Preprocessing | None:
+        """What the deployed model says of itself; a model that says nothing learnt from nobody knows what."""
+        if not self._is_asked:
+            self._made = from_dict(self._described().get("preprocessing"), f"Deployment {self._name}")
+            self._is_asked = True
+        return self._made
+
+    def _described(self) -> dict[str, Any]:
+        quoted = quote(self._name, safe="")
+        try:
+            found = self._session.get(f"/serving/{quoted}/v2/models/{quoted}")
+        except NotFound:
+            return {}  # Of a server that does not describe its models.
+        return dict(found.get("parameters") or {})
+
     def detect(self, images: Sequence[NDArray[np.uint8]], *, score_threshold: float | None = None) -> list[Detections]:
         # Without loss: what the model sees must not depend on how the picture travelled.
         packed = [base64.b64encode(encode(image, Encoding(PictureFormat.PNG))).decode() for image in images]
-        answer = self._session.post(self._path, {"instances": [{"data": text} for text in packed]})
+        answer = self._session.post(self._path, {"instances": [{"data": text, PREPARED: True} for text in packed]})
         found = answer.get("predictions")
         if not isinstance(found, list) or len(found) != len(images):
             raise InvalidInput(

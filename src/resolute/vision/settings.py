@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from resolute.domain.errors import InvalidInput
+from resolute.imagery.render_options import RenderOptions, StretchKind
 from resolute.vision.data.dataset import BAD_IMAGES
 from resolute.vision.data.places import BACKENDS
 from resolute.vision.transforms.presets import augmentation_list
@@ -33,6 +34,7 @@ _ALIASES = {
     "slice_size": "tile_size",
     "overlap_ratio": "tile_overlap",
 }
+_LISTS = frozenset({"bands", "percentiles", "limits"})
 _OPTIMIZERS = ("sgd", "adamw")
 _PRECISIONS = ("", "fp32", "bf16", "fp16")
 _DEVICES = ("", "cuda", "gpu", "cpu")
@@ -94,6 +96,12 @@ class DetectionSettings(CommonSettings):
     tile_size: int | None = None
     """Cut large images into windows of this size while reading."""
     tile_overlap: float = 0.2
+    bands: tuple[int, ...] | None = None
+    """Of original images, from 1; None: red, green and blue by their own description."""
+    stretch: str = "auto"
+    percentiles: tuple[float, ...] = (2.0, 98.0)
+    limits: tuple[float, ...] | None = None
+    """Values that become black and white in every image alike."""
     data_augmentation: tuple[str, ...] = ("hflip",)
     augment_on: str = "cpu"
     fake_images: int = 64
@@ -102,6 +110,18 @@ class DetectionSettings(CommonSettings):
     @property
     def milestones(self) -> tuple[int, ...]:
         return tuple(step for step in (self.step1, self.step2) if step is not None)
+
+    def render_options(self) -> RenderOptions:
+        """How original images are read. Raises InvalidInput."""
+        low, high = _numbers("percentiles", self.percentiles, 2)
+        limits = None if self.limits is None else _numbers("limits", self.limits, 2)
+        return RenderOptions(
+            bands=None if self.bands is None else tuple(int(band) for band in _numbers("bands", self.bands)),
+            stretch=StretchKind(self.stretch),
+            low_percent=low,
+            high_percent=high,
+            limits=None if limits is None else (limits[0], limits[1]),
+        )
 
     def model_settings(self) -> dict[str, Any]:
         """What `build_model` is given, beside weights."""
@@ -123,6 +143,8 @@ def read_settings(hparams: Mapping[str, Any]) -> DetectionSettings:
             values[name] = _typed(name, value, _type_name(known[name].type))
     if "data_augmentation" in values:
         values["data_augmentation"] = tuple(augmentation_list(hparams_value(hparams, "data_augmentation")))
+    for name in _LISTS & values.keys():
+        values[name] = _numbers(name, values[name])
     settings = DetectionSettings(**values)
     _check(settings)
     return settings
@@ -161,6 +183,19 @@ def _typed(name: str, value: Any, wanted: str) -> Any:
         words = {"int": "a whole number", "float": "a number", "bool": "true or false"}[kind]
         raise InvalidInput(f"The hyperparameter {name} is {value!r}; it must be {words}.") from None
     return str(value)
+
+
+def _numbers(name: str, value: Any, count: int | None = None) -> tuple[float, ...]:
+    """Of a list, or of text such as 3,2,1."""
+    parts = value.split(",") if isinstance(value, str) else value
+    try:
+        found = tuple(float(part) for part in parts)
+    except (TypeError, ValueError):
+        found = ()
+    if not found or (count is not None and len(found) != count):
+        wanted = "numbers" if count is None else f"{count} numbers"
+        raise InvalidInput(f"The hyperparameter {name} is {value!r}; give {wanted}, such as [3, 2, 1] or 3,2,1.")
+    return found
 
 
 def _whole(value: Any) -> int:
@@ -202,6 +237,12 @@ def _check(settings: DetectionSettings) -> None:
     ):
         if getattr(settings, name) < 0:
             raise InvalidInput(f"The hyperparameter {name} is {getattr(settings, name)}; it cannot be below 0.")
+    _one_of("stretch", settings.stretch, tuple(StretchKind))
+    if settings.render_options() != RenderOptions() and settings.backend != "local" and not settings.dataset:
+        raise InvalidInput(
+            f"bands, stretch and limits are for original images in a folder, but backend is {settings.backend}. Make "
+            "tiles with `resolute data tile --bands ...` and put those there."
+        )
     if settings.sync_bn and settings.norm == "frozen":
         raise InvalidInput(
             "sync_bn is true, but norm is frozen: frozen statistics are not shared. Leave one of them out."

@@ -3,7 +3,10 @@
 import logging
 from dataclasses import dataclass
 
+import msgspec
+
 from resolute.domain.errors import InvalidInput, NotFound
+from resolute.imagery.preprocessing import Preprocessing, disagreement
 from resolute.vision.data.fake import fake_labels
 from resolute.vision.data.labels import MISSING, LabelTable, check_same_classes, read_labels, tiled, to_learn_from
 from resolute.vision.data.packed import PackedImages
@@ -25,6 +28,8 @@ class Splits:
     val_source: ImageSource
     reference: str | None
     """`name:version` when it is a registered dataset."""
+    preprocessing: Preprocessing | None = None
+    """How the pictures of both were made; None when nothing says."""
 
     @property
     def classes(self) -> tuple[ClassName, ...]:
@@ -82,7 +87,24 @@ def _real(settings: DetectionSettings, with_masks: bool) -> Splits:
         val=val_table,
         val_source=val_source,
         reference=reference,
+        preprocessing=_preprocessing(settings, (train_table, train_source), (val_table, val_source)),
     )
+
+
+def _preprocessing(
+    settings: DetectionSettings, train: tuple[LabelTable, ImageSource], val: tuple[LabelTable, ImageSource]
+) -> Preprocessing | None:
+    """Raises InvalidInput when what is measured on was made otherwise than what is learnt from."""
+    first, second = (source.preprocessing(table.samples) for table, source in (train, val))
+    differs = disagreement(first, second) if first is not None and second is not None else None
+    if differs is not None:
+        raise InvalidInput(
+            f"The images of {train[0].name} and {val[0].name} were made differently: {differs}. Make both from the "
+            "original files with the same --bands, --stretch and --limits."
+        )
+    if first is None or not settings.tile_size:
+        return first
+    return msgspec.structs.replace(first, tile_size=settings.tile_size, overlap=settings.tile_overlap)
 
 
 def _read(
@@ -91,7 +113,7 @@ def _read(
     if backend == PACKED:
         found = open_packed(split, data_dir=data_dir, cache_dir=settings.cache_dir, cache_gb=settings.cache_gb)
     else:
-        found = open_split(split, backend=backend, data_dir=data_dir)
+        found = open_split(split, backend=backend, data_dir=data_dir, options=settings.render_options())
     table = read_labels(found.labels, found.labels_place, with_masks=with_masks)
     table = _with_images(table, found.source, skips=settings.bad_images == "skip")
     if settings.tile_size:

@@ -29,6 +29,7 @@ from resolute.vision.splits import open_splits
 from resolute.vision.transforms.on_device import BatchAugmentation
 from resolute.vision.transforms.presets import make_transform
 from resolute.vision.zoo.build import architecture, build_model, rebuild_options
+from resolute.vision.zoo.normalization import with_normalization
 
 _log = logging.getLogger("resolute")
 _DTYPES = {"fp32": None, "bf16": torch.bfloat16, "fp16": torch.float16}
@@ -129,11 +130,13 @@ class DetectionTrial(Trial):
     def record(self) -> DetectorRecord:
         settings = self.settings
         options = rebuild_options(settings.model, settings.backbone_weights, **settings.model_settings())
+        made = self.splits.preprocessing
         return DetectorRecord(
             architecture=settings.model,
             classes=self.splits.classes,
             options=options,
             dataset=self.splits.reference,
+            preprocessing=with_normalization(made, self.model) if made else None,
             training={
                 "batches": self.context.steps,
                 "hyperparameters": dict(self.context.get_hparams()),
@@ -295,6 +298,8 @@ class DetectionTrial(Trial):
             return
         for table in (self.splits.train, self.splits.val):
             _log.info("%s", table.sentence())
+        if self.splits.preprocessing is not None:
+            _log.info("Pixels: %s.", self.splits.preprocessing.sentence())
         place, searcher = self.context.distributed, self.context.get_experiment_config().get("searcher")
         for sentence in remarks(self.settings, self.context.device.type, place.size, searcher):
             _log.warning("%s", sentence)

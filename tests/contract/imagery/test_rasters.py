@@ -11,7 +11,8 @@ import tifffile
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.imagery.geometry import Window
 from resolute.imagery.raster import image_size, open_raster
-from resolute.imagery.rendering import RenderOptions, StretchKind, plan, render
+from resolute.imagery.render_options import RenderOptions, StretchKind
+from resolute.imagery.rendering import plan, render
 
 WriteTiff = Callable[..., Path]
 KINDS = {

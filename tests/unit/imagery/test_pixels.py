@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from resolute.domain.errors import InvalidInput
 from resolute.imagery.encoding import PARITY_ENCODING, Chroma, Encoding, PictureFormat, encode
-from resolute.imagery.rendering import Rendering, RenderOptions, render, sample_limits, stretched
+from resolute.imagery.render_options import RenderOptions
+from resolute.imagery.rendering import Rendering, render, sample_limits, stretched
 
 
 @given(st.integers(0, 60000), st.integers(1, 5000))

@@ -3,6 +3,8 @@
 A packed set is `index.json`, `annotations.json` (COCO) and `shard-00000.bin` ...: the encoded images one after another.
 """
 
+from typing import Any
+
 import msgspec
 
 from resolute.domain.errors import InvalidInput
@@ -36,6 +38,8 @@ class Index(msgspec.Struct, frozen=True):
     samples: list[Sample]
     """Ordered by shard and offset."""
     format: int = FORMAT
+    preprocessing: dict[str, Any] | None = None
+    """How the pictures were made."""
 
 
 def encode(index: Index) -> bytes:

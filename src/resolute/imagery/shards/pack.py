@@ -19,6 +19,7 @@ from resolute.domain.errors import InvalidInput
 from resolute.imagery import coco
 from resolute.imagery.files import existing_folder
 from resolute.imagery.locations import explained, open_place
+from resolute.imagery.preprocessing import read_record
 from resolute.imagery.shards.index import ANNOTATIONS, INDEX, Index, Sample, Shard, encode
 from resolute.imagery.workers import Progress
 
@@ -64,6 +65,8 @@ def pack(
             categories=dataset.categories,
         )
         obstore.put(store, ANNOTATIONS, msgspec.json.encode(kept))
+        made = read_record(folder)
+        index = msgspec.structs.replace(index, preprocessing=made.as_dict() if made else None)
         obstore.put(store, INDEX, encode(index))
     result.images, result.shards = len(index.samples), len(index.shards)
     result.size = sum(shard.size for shard in index.shards)

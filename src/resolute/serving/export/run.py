@@ -10,6 +10,7 @@ from pathlib import Path
 from torch import nn
 
 from resolute.domain.errors import AlreadyExists, InvalidInput, NotSupported, ResoluteError
+from resolute.imagery.preprocessing import RECORD
 from resolute.serving.archive import ArchiveParts, check_name, write_archive
 from resolute.serving.export.checking import check_same
 from resolute.serving.export.formats import (
@@ -107,6 +108,10 @@ def _detector_parts(source: Exportable, folder: Path, name: str, version: str, h
     """TorchScript and class names for `object_detector`: served here and by TorchServe."""
     classes = ["__background__", *(row["name"] for row in source.note["classes"])]
     (folder / _LABELS).write_text(json.dumps({str(label): text for label, text in enumerate(classes)}, indent=1))
+    extra = [folder / _LABELS]
+    if source.note.get("preprocessing"):
+        extra.append(folder / RECORD)
+        extra[-1].write_text(json.dumps(source.note["preprocessing"], indent=1))
     try:
         write_archived_script(source, folder / "model.pt")
     except Exception as error:
@@ -116,7 +121,7 @@ def _detector_parts(source: Exportable, folder: Path, name: str, version: str, h
         version=version,
         handler=handler or "object_detector",
         serialized_file=folder / "model.pt",
-        extra_files=str(folder / _LABELS),
+        extra_files=",".join(map(str, extra)),
     )
 
 

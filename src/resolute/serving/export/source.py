@@ -65,6 +65,7 @@ def _detector(folder: Path, image_size: tuple[int, int]) -> Exportable:
         "architecture": record.architecture,
         "classes": [{"id": row.id, "name": row.name} for row in record.classes],
         "dataset": record.dataset,
+        "preprocessing": record.preprocessing.as_dict() if record.preprocessing else None,
     }
     model = load_detector(folder).model.eval()
     return Exportable(

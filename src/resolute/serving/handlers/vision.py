@@ -1,6 +1,7 @@
 """`VisionHandler`: pictures to tensors, in batches of mixed sizes; integrated gradients as explanation."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, cast
 
 import torch
@@ -8,9 +9,11 @@ from PIL import Image
 from torch import Tensor
 
 from resolute.domain.errors import InvalidInput
+from resolute.imagery.preprocessing import read_record
 from resolute.serving.handlers.base import BaseHandler
 from resolute.serving.handlers.context import Context
 from resolute.serving.images import MAX_PIXELS, picture_of
+from resolute.serving.runtimes.trained_decoder import TrainedDecoder
 
 _STEPS = 15
 _NO_LIMIT = 1 << 62
@@ -27,11 +30,14 @@ class VisionHandler(BaseHandler):
     image_processing: Any = None
     """PIL picture (RGB) to tensor. Set by subclasses."""
     max_pixels = MAX_PIXELS
+    _decoder: TrainedDecoder | None = None
 
     def initialize(self, context: Context) -> None:
         super().initialize(context)
         if not context.system_properties.get("limit_max_image_pixels", True):
             self.max_pixels = _NO_LIMIT
+        made = read_record(Path(context.system_properties["model_dir"]))
+        self._decoder = TrainedDecoder(made) if made is not None else None
 
     def preprocess(self, data: Any) -> Any:
         """One tensor where all pictures come out alike, an `ImageBatch` otherwise. Lists of numbers count as given."""
@@ -63,7 +69,7 @@ class VisionHandler(BaseHandler):
             value = next((row[key] for key in ("data", "body") if row.get(key) is not None), row)
         if isinstance(value, list):
             return _numbers(value, where)
-        pixels = picture_of(value, where, max_pixels=self.max_pixels)
+        pixels = picture_of(value, where, max_pixels=self.max_pixels, decoder=self._decoder)
         return cast(Tensor, type(self).image_processing(Image.fromarray(pixels)))
 
 

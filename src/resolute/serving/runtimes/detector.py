@@ -1,19 +1,22 @@
 """A detector behind V1 and V2: pictures in any form to boxes with names; large pictures in slices."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from resolute.domain.errors import InvalidInput, NotSupported
+from resolute.imagery.preprocessing import PREPARED
 from resolute.serving.detections import as_objects, as_tensors, names_of
 from resolute.serving.images import Pixels, from_bytes, from_numbers, picture_of
 from resolute.serving.model import ModelMetadata, Tensor, TensorSpec, datatype_of
 from resolute.serving.runtimes.options import Options
-from resolute.vision.detections import Detections, Detector
+from resolute.serving.runtimes.trained_decoder import TrainedDecoder
+from resolute.vision.detections import Detections, Detector, preprocessing_of
 
 IMAGE = "image"
+SLICE_SIZE = 640
 _INDEX = "image_index"
 
 
@@ -23,6 +26,11 @@ class DetectorModel:
     def __init__(self, detector: Detector, options: Options, extra: dict[str, Any] | None = None) -> None:
         self._detector, self._options = detector, options
         self._names = names_of(detector.classes)
+        made = preprocessing_of(detector)
+        self._decode = TrainedDecoder(made) if made is not None else None
+        self._slice_size = options.slice_size or (made.tile_size if made else None) or SLICE_SIZE
+        if made is not None:
+            extra = {**(extra or {}), "preprocessing": made.as_dict()}
         classes = [{"id": row.id, "name": row.name} for row in detector.classes]
         self._metadata = ModelMetadata(
             platform="pytorch_detector",
@@ -37,8 +45,15 @@ class DetectorModel:
 
     def predict(self, instances: Sequence[Any]) -> list[Any]:
         limit = self._options.max_pixels
-        pictures = [picture_of(each, f"instance {index}", max_pixels=limit) for index, each in enumerate(instances)]
+        pictures = [
+            picture_of(each, f"instance {index}", max_pixels=limit, decoder=self._decoder_of(each))
+            for index, each in enumerate(instances)
+        ]
         return [as_objects(found, self._names) for found in self._detect(pictures)]
+
+    def _decoder_of(self, instance: Any) -> TrainedDecoder | None:
+        is_prepared = isinstance(instance, Mapping) and instance.get(PREPARED) is True
+        return None if is_prepared else self._decode
 
     def explain(self, instances: Sequence[Any]) -> list[Any]:
         raise NotSupported("Detectors cannot explain their answers; they can predict.")
@@ -68,7 +83,7 @@ class DetectorModel:
         found: Detections = predict_large(
             self._detector,
             picture,
-            slice_size=self._options.slice_size,
+            slice_size=self._slice_size,
             overlap=self._options.overlap,
             score_threshold=self._options.score_threshold,
         )
@@ -85,7 +100,9 @@ class DetectorModel:
             if not encoded:
                 raise InvalidInput(f"input {IMAGE!r} is empty; wanted: BYTES [n], one encoded picture each.")
             pairs = zip(encoded, names, strict=True)
-            return [from_bytes(_raw(each), name, max_pixels=limit) for each, name in pairs], len(encoded) > 1
+            return [from_bytes(_raw(each), name, max_pixels=limit, decoder=self._decode) for each, name in pairs], len(
+                encoded
+            ) > 1
         rows, is_batch = _rows(value)
         return [from_numbers(row, f"input {IMAGE!r}", max_pixels=limit) for row in rows], is_batch
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resolute.domain.errors import InvalidInput
+from resolute.imagery.preprocessing import Preprocessing, from_dict
 from resolute.vision.detections import ClassName, Detections
 
 Call = Callable[[NDArray[np.uint8]], Sequence[NDArray[Any]]]
@@ -21,8 +22,13 @@ class ExportedDetector:
     def __init__(self, call: Call, note: dict[str, Any]) -> None:
         self._call = call
         self.classes = tuple(ClassName(int(row["id"]), str(row["name"])) for row in note.get("classes", ()))
+        self._preprocessing = from_dict(note.get("preprocessing"), "The exported file")
         self._size: list[int] | None = note.get("image_size")
         """[height, width] where the program takes no other."""
+
+    @property
+    def preprocessing(self) -> Preprocessing | None:
+        return self._preprocessing
 
     def detect(self, images: Sequence[NDArray[np.uint8]], *, score_threshold: float | None = None) -> list[Detections]:
         return [self._one(image, score_threshold) for image in images]

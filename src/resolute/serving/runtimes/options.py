@@ -25,7 +25,8 @@ class Options:
     max_pixels: int = MAX_PIXELS
     score_threshold: float | None = None
     """None: the model's own."""
-    slice_size: int = 640
+    slice_size: int | None = None
+    """None: that of the tiles which the model learnt from, else 640."""
     overlap: float = 0.2
     slice_limit: int = 2048
     """Pictures with a longer side are predicted in slices; 0: never."""
@@ -57,7 +58,11 @@ def _check(options: Options) -> None:
         ("batch_size", _is_whole(options.batch_size) and options.batch_size >= 1, "a whole number from 1"),
         ("max_pixels", _is_whole(options.max_pixels) and options.max_pixels >= 1, "a whole number from 1"),
         ("score_threshold", _is_share(options.score_threshold, optional=True), "a number from 0 to 1"),
-        ("slice_size", _is_whole(options.slice_size) and options.slice_size >= 16, "pixels, from 16"),
+        (
+            "slice_size",
+            options.slice_size is None or (_is_whole(options.slice_size) and options.slice_size >= 16),
+            "pixels, from 16",
+        ),
         ("overlap", _is_share(options.overlap) and options.overlap < 1, "a number from 0 to below 1"),
         ("slice_limit", _is_whole(options.slice_limit) and options.slice_limit >= 0, "pixels, or 0 for never"),
         ("allow_pickle", isinstance(options.allow_pickle, bool), "true or false"),
@@ -79,6 +84,10 @@ def _spec(row: Any) -> TensorSpec:
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_side(value: Any) -> bool:
+    return _is_whole(value) and bool(value >= 16)
 
 
 def _is_share(value: Any, *, optional: bool = False) -> bool:

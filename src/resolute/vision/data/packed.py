@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from resolute.domain.errors import InvalidInput
 from resolute.imagery import coco
+from resolute.imagery.preprocessing import Preprocessing, from_dict
 from resolute.imagery.shards.reader import ShardReader
 from resolute.vision.data.labels import Sample
 from resolute.vision.data.sources import Pixels, decoded
@@ -38,6 +39,9 @@ class PackedImages:
             )
         content = self._reader.read(self._places[sample.file_name])
         return decoded(content, f"{self._address}/{sample.file_name}")
+
+    def preprocessing(self, samples: Sequence[Sample]) -> Preprocessing | None:
+        return from_dict(self._reader.index.preprocessing, f"{self._address}/index.json")
 
     def shards_of(self, samples: Sequence[Sample]) -> NDArray[np.int64]:
         """In which shard each sample lies."""

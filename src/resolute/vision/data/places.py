@@ -13,6 +13,8 @@ from obstore.exceptions import BaseError
 
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.imagery import coco
+from resolute.imagery.preprocessing import RECORD
+from resolute.imagery.render_options import RenderOptions
 from resolute.vision.data.packed import PackedImages, cache_folder
 from resolute.vision.data.sources import ImageSource, LocalImages, StoredImages
 from resolute.vision.storage import explained, is_address, open_store, read_bytes
@@ -53,14 +55,15 @@ def open_packed(split: Split, *, data_dir: str, cache_dir: str, cache_gb: float)
     return Found(source.labels(), source, address)
 
 
-def open_split(split: Split, *, backend: str, data_dir: str) -> Found:
-    """Reads the labels; the pictures are read when they are needed. Raises with the place that was looked at."""
+def open_split(split: Split, *, backend: str, data_dir: str, options: RenderOptions | None = None) -> Found:
+    """Reads the labels; the pictures are read when they are needed, originals with `options`. Raises with the place
+    that was looked at."""
     if not data_dir and not (split.labels and split.images):
         raise InvalidInput(
             "There is no data_dir. Set the hyperparameter data_dir to the folder with the labels and tiles "
             "(`resolute data tile` writes one), a bucket for the backends aws, gcs and azure, or use backend: fake."
         )
-    root: _Root = _Folder(Path(data_dir)) if backend == "local" else _Bucket(backend, data_dir)
+    root: _Root = _Folder(Path(data_dir), options) if backend == "local" else _Bucket(backend, data_dir)
     listing = root.listing() if split.labels is None or split.images is None else _Listing((), ())
     labels = split.labels or listing.labels_of(split.name, root.place)
     images = split.images if split.images is not None else listing.images_of(split.name, labels)
@@ -111,8 +114,8 @@ class _Listing:
 
 
 class _Folder:
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, options: RenderOptions | None = None) -> None:
+        self._folder, self._options = folder, options
         self.place = str(folder)
 
     def listing(self) -> _Listing:
@@ -129,7 +132,7 @@ class _Folder:
                 [name for name in names if not name.startswith(_SKIPPED_PREFIX)] if len(base.parts) < _DEPTH else []
             )
             folders.extend((base / name).as_posix() for name in names)
-            files.extend((base / name).as_posix() for name in found if name.endswith(".json") and name[0] != ".")
+            files.extend((base / name).as_posix() for name in found if _is_label_file(name))
         return _Listing(tuple(sorted(files)), tuple(sorted(folders)))
 
     def read_labels(self, path: str) -> coco.Dataset:
@@ -139,7 +142,7 @@ class _Folder:
         folder = self._folder / path
         if not folder.is_dir():
             raise NotFound(f"There is no image folder {folder}. Check the hyperparameters data_dir and *_images.")
-        return LocalImages(folder)
+        return LocalImages(folder, self._options)
 
 
 class _Bucket:
@@ -163,7 +166,9 @@ class _Bucket:
                 for prefix in here:
                     found = obstore.list_with_delimiter(self._store, prefix or None)
                     files.extend(
-                        str(entry["path"]) for entry in found["objects"] if str(entry["path"]).endswith(".json")
+                        str(entry["path"])
+                        for entry in found["objects"]
+                        if _is_label_file(str(entry["path"]).rpartition("/")[2])
                     )
                     waiting.extend(str(name) for name in found["common_prefixes"])
                 folders.extend(waiting)
@@ -182,6 +187,10 @@ class _Bucket:
 
 
 _Root = _Folder | _Bucket
+
+
+def _is_label_file(name: str) -> bool:
+    return name.endswith(".json") and name[0] != "." and name != RECORD
 
 
 def _speaks_of(stem: str, split: str) -> bool:

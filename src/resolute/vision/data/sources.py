@@ -2,6 +2,7 @@
 
 import io
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -10,15 +11,22 @@ from numpy.typing import NDArray
 from obstore.store import ObjectStore
 from PIL import Image, UnidentifiedImageError
 
-from resolute.domain.errors import InvalidInput, NotFound
+from resolute.domain.errors import Forbidden, InvalidInput, NotFound
 from resolute.imagery.files import TIFF_SUFFIXES
 from resolute.imagery.geometry import Window
+from resolute.imagery.in_memory import to_rgb
+from resolute.imagery.origins import read_origin
+from resolute.imagery.preprocessing import RECORD, Origin, Preprocessing, compose, decode, read_record
 from resolute.imagery.raster import open_raster
-from resolute.imagery.rendering import Rendering, RenderOptions, plan, render
+from resolute.imagery.render_options import RenderOptions
+from resolute.imagery.rendering import Rendering, plan, render
+from resolute.imagery.signatures import is_raster
 from resolute.vision.data.labels import Sample
 from resolute.vision.storage import open_store, read_bytes
 
 Pixels = NDArray[np.uint8]
+_LOOKED_AT = 256
+"""Headers that are read to learn what the images of a folder are like; more would delay a start on large sets."""
 
 
 class ImageSource(Protocol):
@@ -29,12 +37,17 @@ class ImageSource(Protocol):
     def has(self, sample: Sample) -> bool:
         """False only when it is known not to be there; a store is not asked for every image."""
 
+    def preprocessing(self, samples: Sequence[Sample]) -> Preprocessing | None:
+        """How the pictures were made, or how they are read if they are originals. None when nothing says."""
+
 
 class LocalImages:
     """A folder. TIFF and windows of large images are read by windows, so memory stays flat."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, options: RenderOptions | None = None) -> None:
+        """`options`: how originals (TIFF, and PNG of 16 bits) are read."""
         self.folder = folder
+        self._options = options or RenderOptions()
         self._names: frozenset[str] | None = None
         self._renderings: dict[str, Rendering] = {}
 
@@ -49,17 +62,33 @@ class LocalImages:
         if sample.window is not None or path.suffix.lower() in TIFF_SUFFIXES:
             return self._windowed(path, sample)
         try:
-            return decoded(path.read_bytes(), str(path))
+            content = path.read_bytes()
         except FileNotFoundError:
             raise NotFound(f"There is no image {path}, but the labels name it.") from None
+        return self._windowed(path, sample) if is_raster(content) else decoded(content, str(path))
+
+    def preprocessing(self, samples: Sequence[Sample]) -> Preprocessing | None:
+        before = read_record(self.folder)
+        names = list(dict.fromkeys(sample.file_name for sample in samples))
+        looked_at = names[:: max(1, len(names) // _LOOKED_AT)] if before is None else []
+        found = [_origin(self.folder / name) for name in looked_at]
+        return compose(before, self._options, [origin for origin in found if origin is not None], self.folder)
 
     def _windowed(self, path: Path, sample: Sample) -> Pixels:
         with open_raster(path) as raster:
             if sample.file_name not in self._renderings:
-                self._renderings[sample.file_name] = plan(path, RenderOptions())
+                self._renderings[sample.file_name] = plan(path, self._options)
             rendering = self._renderings[sample.file_name]
             window = sample.window or whole(sample)
             return render(raster.read(window, rendering.bands), rendering)
+
+
+def _origin(path: Path) -> Origin | None:
+    """None for an image that cannot be read; what becomes of those is decided when they are needed."""
+    try:
+        return read_origin(path)
+    except (InvalidInput, NotFound):
+        return None
 
 
 class StoredImages:
@@ -91,12 +120,23 @@ class StoredImages:
         content = read_bytes(self._store, sample.file_name, self._address)
         return decoded(content, f"{self._address}/{sample.file_name}")
 
+    def preprocessing(self, samples: Sequence[Sample]) -> Preprocessing | None:
+        store = open_store(self._address, is_anonymous=self._is_anonymous)
+        try:
+            content = read_bytes(store, RECORD, self._address)
+        except (NotFound, Forbidden):
+            return None  # A store that does not list its content forbids what is not there.
+        return decode(content, f"{self._address}/{RECORD}")
+
 
 class FakeImages:
     """Pictures that need no files: noise with a rectangle of its class's colour under every box."""
 
     def has(self, sample: Sample) -> bool:
         return True
+
+    def preprocessing(self, samples: Sequence[Sample]) -> Preprocessing | None:
+        return None
 
     def read(self, sample: Sample) -> Pixels:
         noise = np.random.default_rng(zlib.crc32(f"{sample.file_name}/{sample.image_id}".encode()))
@@ -114,6 +154,8 @@ def class_colour(label: int) -> tuple[int, int, int]:
 
 
 def decoded(content: bytes, place: str) -> Pixels:
+    if is_raster(content):
+        return to_rgb(content, place, None)
     try:
         with Image.open(io.BytesIO(content)) as picture:
             return np.array(picture.convert("RGB"))

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resolute.domain.errors import InvalidInput, NotFound
-from resolute.imagery.rendering import RenderOptions
-from resolute.vision.detections import ClassName, Detections, Detector
+from resolute.imagery.origins import options_for
+from resolute.imagery.render_options import RenderOptions
+from resolute.vision.detections import ClassName, Detections, Detector, preprocessing_of
 from resolute.vision.evaluation.evaluator import CocoEvaluator
 from resolute.vision.evaluation.ground_truth import Source
 from resolute.vision.slicing.predict import MergeSettings, predict_large
@@ -30,26 +31,34 @@ def evaluate(
     slice_size: int | None = None,
     overlap: float = 0.2,
     merging: MergeSettings | None = None,
+    rendering: RenderOptions | None = None,
     on_progress: Callable[[int], object] = lambda images: None,
 ) -> CocoEvaluator:
-    """Every image of the labels. With `slice_size` larger images are looked at by windows.
+    """Every image of the labels, read as in the detector's training unless `rendering` says otherwise.
+
+    Images larger than `slice_size` are looked at by windows of that size; None: that of the tiles that were learnt
+    from, when there were any.
 
     Raises InvalidInput when the class tables disagree. Images that are missing or cannot be read are left out; the
     evaluator's `unseen` names them.
     """
     evaluator = CocoEvaluator(annotations, iou_type)
     table = label_table(detector.classes, evaluator.truth.names)
+    learnt = preprocessing_of(detector)
+    side = slice_size or (learnt.tile_size if learnt else None)
     if iou_type != "bbox" and not detector.has_masks:
         raise InvalidInput("The detector gives no masks. Measure boxes alone with iou_type='bbox'.")
 
     def look(pictures: Sequence[Picture]) -> list[Detections]:
-        if slice_size is None:
-            return detector.detect(pictures, score_threshold=score_threshold)
+        small = [picture for picture in pictures if side is None or max(picture.shape[:2]) <= side]
+        together = iter(detector.detect(small, score_threshold=score_threshold) if small else [])
         return [
-            predict_large(
+            next(together)
+            if side is None or max(picture.shape[:2]) <= side
+            else predict_large(
                 detector,
                 picture,
-                slice_size=slice_size,
+                slice_size=side,
                 overlap=overlap,
                 batch_size=batch_size,
                 merging=merging,
@@ -58,9 +67,31 @@ def evaluate(
             for picture in pictures
         ]
 
-    for numbers, pictures in _batches(evaluator, Path(image_dir), batch_size, on_progress):
+    read = _Reader(Path(image_dir), detector, rendering)
+    for numbers, pictures in _batches(evaluator, read, batch_size, on_progress):
         evaluator.update(numbers, look(pictures), table)
+    if read.refusal is not None and len(evaluator.unseen) == len(evaluator.truth.images):
+        raise read.refusal
     return evaluator
+
+
+class _Reader:
+    """Pictures of a folder, as the detector has to see them."""
+
+    def __init__(self, folder: Path, detector: Detector, rendering: RenderOptions | None) -> None:
+        self._folder, self._learnt, self._rendering = folder, preprocessing_of(detector), rendering
+        self.refusal: InvalidInput | None = None
+        """The first one of all."""
+
+    def __call__(self, name: str) -> Picture:
+        path = self._folder / name
+        try:
+            options = options_for(path, self._learnt, self._rendering)
+            with whole_picture(path, options, max_side=_ANY_SIZE) as picture:
+                return picture
+        except InvalidInput as problem:
+            self.refusal = self.refusal or problem
+            raise
 
 
 def label_table(classes: Sequence[ClassName], names: dict[int, str]) -> dict[int, int]:
@@ -80,14 +111,13 @@ def label_table(classes: Sequence[ClassName], names: dict[int, str]) -> dict[int
 
 
 def _batches(
-    evaluator: CocoEvaluator, folder: Path, size: int, on_progress: Callable[[int], object]
+    evaluator: CocoEvaluator, read: "_Reader", size: int, on_progress: Callable[[int], object]
 ) -> Iterator[tuple[list[int], list[Picture]]]:
     numbers: list[int] = []
     pictures: list[Picture] = []
     for number, image in evaluator.truth.images.items():
         try:
-            with whole_picture(folder / image.file_name, RenderOptions(), max_side=_ANY_SIZE) as picture:
-                pictures.append(picture)
+            pictures.append(read(image.file_name))
             numbers.append(number)
         except (InvalidInput, NotFound):
             # One bad image does not stop the rest; what was not seen is told by the evaluator.

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from resolute.imagery.rendering import RenderOptions
+from resolute.imagery.origins import options_for
+from resolute.imagery.preprocessing import Preprocessing
+from resolute.imagery.render_options import RenderOptions
 from resolute.vision.data.masks import mask_of
 from resolute.vision.detections import Detections
 from resolute.vision.drawing import Mark, class_colour, draw, fitted, side_by_side, truth_marks
@@ -27,10 +29,17 @@ _MASK_PIXELS = 1 << 24
 """Masks of larger images are not drawn: each would be unpacked to the size of its image."""
 
 
-def from_folder(evaluator: CocoEvaluator, image_dir: Path) -> ReadImage:
+def from_folder(
+    evaluator: CocoEvaluator,
+    image_dir: Path,
+    learnt: Preprocessing | None = None,
+    rendering: RenderOptions | None = None,
+) -> ReadImage:
+    """Read as they were measured: see `evaluate`."""
+
     def read(image_id: int) -> Picture:
         path = image_dir / evaluator.truth.file_name(image_id)
-        with whole_picture(path, RenderOptions(), max_side=PICTURE_SIDE) as picture:
+        with whole_picture(path, options_for(path, learnt, rendering), max_side=PICTURE_SIDE) as picture:
             return picture
 
     return read

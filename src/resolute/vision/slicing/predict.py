@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from resolute.domain.errors import InvalidInput
 from resolute.imagery.geometry import Window
 from resolute.imagery.grid import Grid
-from resolute.imagery.rendering import RenderOptions
-from resolute.vision.detections import Detections, Detector
+from resolute.imagery.origins import options_for
+from resolute.imagery.render_options import RenderOptions
+from resolute.vision.detections import Detections, Detector, preprocessing_of
 from resolute.vision.merging import Method, Metric, merge
 from resolute.vision.slicing.regions import Patch, Regions, enlarged, joined, shifted
 from resolute.vision.slicing.source import Picture, Source, open_source
@@ -67,6 +68,7 @@ def predict_large(
 ) -> Detections:
     """Detections on the whole image, in its pixels.
 
+    A file is read as the detector's training read it, unless `rendering` says otherwise; an array is taken as it is.
     `full_image` also looks at the whole image, made small, for what is larger than a window. `on_progress` hears how
     many windows were just done. Raises NotFound or InvalidInput for an image or settings that cannot be used.
     """
@@ -100,6 +102,8 @@ def find_regions(
     """`predict_large`, with masks as patches: for images that are too large for masks of the whole."""
     if batch_size < 1:
         raise InvalidInput(f"The batch size is {batch_size}. It must be at least 1, for example 8.")
+    if not isinstance(image, np.ndarray):
+        rendering = options_for(Path(image), preprocessing_of(detector), rendering)
     source = open_source(image, rendering or RenderOptions())
     windows = Grid(source.width, source.height, slice_size, overlap).windows()
     found = _Found()

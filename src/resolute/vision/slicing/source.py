@@ -15,7 +15,8 @@ from rasterio.errors import RasterioError
 from resolute.domain.errors import InvalidInput
 from resolute.imagery.geometry import Window
 from resolute.imagery.raster import image_size, open_gdal, open_raster, unreadable
-from resolute.imagery.rendering import Rendering, RenderOptions, plan, render
+from resolute.imagery.render_options import RenderOptions
+from resolute.imagery.rendering import Rendering, plan, render
 
 Picture = NDArray[np.uint8]
 

@@ -14,6 +14,7 @@ import pytest
 import rasterio
 
 from resolute.cli.main import run
+from resolute.imagery.preprocessing import Origin, Preprocessing
 from resolute.vision.fake import FakeDetector
 from resolute.vision.prediction import expand_images
 
@@ -34,12 +35,15 @@ class Serving:
     def __init__(self) -> None:
         self.instances: list[int] = []
         self.answer: Any = None
+        self.described: dict[str, Any] | None = None
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         if request.url.path == "/api/v1/auth/login":
             return httpx.Response(200, json={"token": "t"})
         if request.url.path == "/serving/colours/v1/models/colours:predict":
             return httpx.Response(200, json=self.answer or self._predict(json.loads(request.content)))
+        if request.url.path == "/serving/colours/v2/models/colours" and self.described is not None:
+            return httpx.Response(200, json={"name": "colours", "parameters": self.described})
         if request.url.path == "/api/v1/models/empty/versions":
             return httpx.Response(200, json={"modelVersions": [], "pagination": {"total": 0}})
         return httpx.Response(404, json={"error": {"code": 5, "message": f"no {request.url.path}"}})
@@ -160,6 +164,48 @@ def test_a_deployment_is_asked_window_by_window(resolute: Resolute, serving: Ser
     assert serving.instances == [4, 2]
     found = {row["class"]: row["box"] for row in json.loads(outcome.out)["images"][0]["detections"]}
     assert found == {"blue": [310, 200, 340, 240], "red": [80, 90, 130, 120]}
+
+
+@pytest.fixture
+def deep_scene(tmp_path: Path) -> Path:
+    """Blue, green, red and near infrared of 16 bits, with something red."""
+    pixels = np.full((4, 120, 120), 300, np.uint16)
+    pixels[2, 30:60, 40:80] = 4000
+    with rasterio.open(
+        tmp_path / "deep.tif", "w", driver="GTiff", width=120, height=120, count=4, dtype="uint16",
+        photometric="MINISBLACK", crs="EPSG:4326", transform=rasterio.Affine(1e-4, 0, 20, 0, -1e-4, 40),
+    ) as target:  # fmt: skip
+        target.write(pixels)
+    return tmp_path / "deep.tif"
+
+
+LEARNT = Preprocessing(bands=(3, 2, 1), origins=(Origin("tiff", "uint16", 4),), tile_size=60)
+
+
+def test_an_image_is_shown_to_a_deployment_as_its_model_learnt_it(
+    resolute: Resolute, serving: Serving, deep_scene: Path
+) -> None:
+    serving.described = {"preprocessing": LEARNT.as_dict()}
+
+    outcome = resolute("predict", str(deep_scene), "--deployment", "colours", "--no-draw", "--overlap", "0", "--json")
+
+    assert (outcome.code, outcome.err) == (0, "")
+    (found,) = json.loads(outcome.out)["images"]
+    assert [(row["class"], row["box"]) for row in found["detections"]] == [("red", [40, 30, 80, 60])]
+    assert serving.instances == [4, 1]
+
+
+def test_another_choice_than_that_of_the_training_is_warned_of(
+    resolute: Resolute, serving: Serving, deep_scene: Path
+) -> None:
+    serving.described = {"preprocessing": LEARNT.as_dict()}
+    given = ("predict", str(deep_scene), "--deployment", "colours", "--no-draw", "--json", "--bands")
+
+    same, other = resolute(*given, "3,2,1"), resolute(*given, "1,2,3")
+
+    assert same.err == ""
+    assert "Warning: The detector learnt from pixels made with bands 3,2,1" in other.err
+    assert [row["class"] for row in json.loads(other.out)["images"][0]["detections"]] == ["blue"]
 
 
 @pytest.mark.parametrize("answer", [{"predictions": []}, {"predictions": [[{"label": "cat"}]]}, {"error": "x"}])

@@ -13,7 +13,7 @@ from rasterio.enums import ColorInterp
 from resolute.client.session import Session
 from resolute.domain.errors import InvalidInput
 from resolute.imagery.geometry import Window
-from resolute.imagery.rendering import RenderOptions
+from resolute.imagery.render_options import RenderOptions
 from resolute.vision.detections import ClassName, Detections
 from resolute.vision.fake import FakeDetector
 from resolute.vision.prediction import PredictJob, count_windows, predict_files
