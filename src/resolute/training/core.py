@@ -30,6 +30,8 @@ _log = logging.getLogger("resolute")
 
 _time = time.time
 
+HEAR_S = 5.0
+"""How long a stop question waits for the master to take a validation in; beyond it, training goes on."""
 EXIT_FLUSH_S = 600.0
 """How long the end of a run waits for a master that is away before it gives reports up."""
 
@@ -86,6 +88,8 @@ class Run:
         self._groups: set[str] = set()
         self._validated: set[str] = set()
         self._is_joined = False
+        self._is_judged = True
+        """False from a validation until the master was asked what the searcher made of it."""
         self._profiler: Profiler | None = None
 
     # ------------------------------------------------------------------------------------------------ saying
@@ -106,6 +110,7 @@ class Run:
         if self.is_chief:
             if group == VALIDATION:
                 self._validated.update(checked)
+                self._is_judged = False
             self._put((group, steps, _time(), checked))
 
     def progress(self, fraction: float) -> None:
@@ -137,11 +142,33 @@ class Run:
     def should_stop(self) -> bool:
         """True once the trial was asked to leave (pause, preemption, the searcher, SIGTERM): checkpoint, then return.
 
-        All ranks get the same answer at the same call; cheap enough for every step.
+        All ranks get the same answer at the same call; cheap enough for every step. After a validation it knows what
+        the searcher made of it: a script that asks once an epoch is stopped there, and not an epoch later.
         """
         if not self._is_joined:
             self._join_ranks()
+        if not self._is_judged:
+            self._hear()
         return self.stopping.should_stop()
+
+    def hear_decision(self) -> None:
+        """After a validation, on every rank: the next `should_stop` knows what the searcher made of it."""
+        if not self._is_joined:
+            self._join_ranks()
+        self._hear()
+        self.stopping.ask_at_once()
+
+    def _hear(self) -> None:
+        """The master decides while it takes a validation in, so once that is acknowledged one question is enough.
+
+        A master that is away is not waited for: training goes on, as it would without this.
+        """
+        self._is_judged = True
+        is_one = (self.config.get("searcher") or {}).get("name") == "single"
+        if not self.is_on_cluster or not self.is_chief or is_one or self.stopping.agreed:
+            return
+        if not self._queue.is_away and self._queue.flush(HEAR_S):
+            self._watcher.look()
 
     def _join_ranks(self) -> None:
         self._is_joined = True

@@ -53,6 +53,9 @@ class Master(Protocol):
     def wait_for_stop(self, timeout_s: float) -> bool:
         """True as soon as the trial is asked to leave; False after `timeout_s`."""
 
+    def is_asked_to_stop(self) -> bool:
+        """The same, at once, and while another thread waits."""
+
     def break_off_wait(self) -> None:
         """End a `wait_for_stop` in another thread, and all later ones, at once."""
 
@@ -107,8 +110,15 @@ class RestMaster:
         return sorted((r for r in records if r.is_complete), key=lambda record: -record.steps)
 
     def wait_for_stop(self, timeout_s: float) -> bool:
-        path = f"/api/v1/allocations/{self._trial.allocation_id}/signals/preemption?timeout_seconds={int(timeout_s)}"
+        path = f"{self._preemption}?timeout_seconds={int(timeout_s)}"
         return bool(self._client.wait(path, timeout_s=timeout_s + 10).get("preempt"))
+
+    def is_asked_to_stop(self) -> bool:
+        return bool(self._client.get(self._preemption, timeout_seconds=0).get("preempt"))
+
+    @property
+    def _preemption(self) -> str:
+        return f"/api/v1/allocations/{self._trial.allocation_id}/signals/preemption"
 
     def break_off_wait(self) -> None:
         self._client.break_off_waits()

@@ -71,6 +71,9 @@ class LocalMaster:
         self._never.wait(timeout_s)
         return False
 
+    def is_asked_to_stop(self) -> bool:
+        return False
+
     def break_off_wait(self) -> None:
         self._never.set()
 

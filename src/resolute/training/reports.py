@@ -60,6 +60,11 @@ class ReportQueue:
         self._progress = progress
 
     @property
+    def is_away(self) -> bool:
+        """The master did not answer the last time."""
+        return self._away_since is not None
+
+    @property
     def backlog(self) -> int:
         return len(self._waiting) + len(self._sending)
 

@@ -28,6 +28,8 @@ class StopWatcher:
         self._poll_s = poll_s
         self._retry_s = retry_s
         self._closing = threading.Event()
+        self._is_told = False
+        """The master has asked; it is not asked again."""
         self._needs_ack = False
         self._previous_handler: Any = None
         self._has_handler = False
@@ -50,6 +52,23 @@ class StopWatcher:
             self.reason = reason
             self.requested = True
 
+    def look(self) -> None:
+        """Ask the master now, beside the poll that goes on."""
+        try:
+            is_asked = not self._is_told and self._master.is_asked_to_stop()
+        except ResoluteError as error:
+            _log.debug("The master could not be asked: %s", error)
+            return
+        if is_asked:
+            self._asked_by_master()
+
+    def _asked_by_master(self) -> None:
+        if self._is_told:
+            return
+        self._is_told = self._needs_ack = True
+        _log.info("The master asks this trial to leave. It will, when the script next asks run.should_stop().")
+        self.request("the master asked it to")
+
     def acknowledge(self) -> None:
         """Tell the master that its request was seen. Once, and only where it was the master who asked."""
         if not self._needs_ack:
@@ -71,11 +90,10 @@ class StopWatcher:
 
     def _run(self) -> None:
         timeout_s = 0.0  # The first answer comes at once, so a trial that starts stopped does no step.
-        while not self._closing.is_set() and not self._needs_ack:
+        while not self._closing.is_set() and not self._is_told:
             try:
                 if self._master.wait_for_stop(timeout_s):
-                    self._needs_ack = True
-                    self.request("the master asked it to")
+                    self._asked_by_master()
                     return
                 timeout_s = self._poll_s
             except Unavailable:
@@ -119,6 +137,10 @@ class StopAgreement:
 
     def join(self, exchange: FlagExchange) -> None:
         self._exchange = exchange
+
+    def ask_at_once(self) -> None:
+        """The next `should_stop` joins all ranks. Every rank says so at the same place."""
+        self._calls = max(self._calls, self._interval - 1)
 
     def should_stop(self) -> bool:
         if self.agreed:

@@ -71,6 +71,14 @@ def test_iris_runs_on_two_slots(live_master: Any) -> None:
     assert done["best"]["totalBatchesProcessed"] == 40
 
 
+def test_an_adaptive_search_stops_trials_as_its_yaml_stands(live_master: Any) -> None:
+    done = run(live_master, "iris/adaptive.yaml", replace=("batches: 5000", "batches: 64"))
+
+    lengths = sorted(trial["totalBatchesProcessed"] for trial in done["trials"])
+    assert set(lengths) == {16, 64}
+    assert lengths.count(16) >= 3
+
+
 @pytest.mark.slow
 def test_iris_reaches_95_percent(live_master: Any) -> None:
     done = run(live_master, "iris/const.yaml", timeout_s=290)

@@ -1,9 +1,10 @@
 """When training reports, validates, checkpoints and ends: batch numbers, decided before it starts. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from resolute.domain.errors import InvalidInput
+from resolute.training.decision_points import DecisionPoints, decision_points
 from resolute.training.pytorch.lengths import Batch, Length, parse_length, to_batches
 
 POLICIES = ("best", "all", "none")
@@ -20,6 +21,8 @@ class Periods:
     policy: str
     initial_validation: bool
     records_per_epoch: int
+    decisions: DecisionPoints = field(default_factory=DecisionPoints)
+    """Where the searcher wants to know how good the trial is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,11 +35,16 @@ class Plan:
     checkpoint: int | None
     policy: str
     initial_validation: bool
+    decisions: tuple[int, ...] = ()
 
     def next_stop(self, step: int) -> int:
         """The next batch count at which something is due."""
         periods = (self.reporting, self.validation, self.checkpoint)
-        return min([self.max_steps, *((step // period + 1) * period for period in periods if period)])
+        ahead = (point for point in self.decisions if point > step)
+        return min([self.max_steps, *ahead, *((step // period + 1) * period for period in periods if period)])
+
+    def validates_at(self, step: int) -> bool:
+        return step in self.decisions or bool(self.validation and step % self.validation == 0)
 
 
 def periods_from(config: dict[str, Any], overrides: dict[str, Any]) -> Periods:
@@ -50,7 +58,7 @@ def periods_from(config: dict[str, Any], overrides: dict[str, Any]) -> Periods:
     policy = str(given("checkpoint_policy", config.get("checkpoint_policy") or "best"))
     if policy not in POLICIES:
         raise InvalidInput(f"checkpoint_policy is {policy!r}; use one of {', '.join(POLICIES)}.")
-    length = given("max_length", searcher.get("max_length"))
+    length = given("max_length", searcher.get("max_length") or _all_rounds(searcher))
     if length is None and searcher.get("max_time"):
         unit = searcher.get("time_metric")
         length = {unit: searcher["max_time"]} if unit in ("batches", "epochs", "records") else None
@@ -63,7 +71,14 @@ def periods_from(config: dict[str, Any], overrides: dict[str, Any]) -> Periods:
         policy=policy,
         initial_validation=bool(given("step_zero_validation", config.get("perform_initial_validation") or False)),
         records_per_epoch=int(config.get("records_per_epoch") or 0),
+        decisions=decision_points(config),
     )
+
+
+def _all_rounds(searcher: dict[str, Any]) -> Any:
+    """How long a member of a population may train: its searcher stops it earlier."""
+    length = parse_length(searcher.get("length_per_round"), "length_per_round")
+    return type(length)(length.value * int(searcher.get("num_rounds") or 1)) if length is not None else None
 
 
 def make_plan(periods: Periods, *, batches_per_epoch: int | None, global_batch_size: int) -> Plan:
@@ -90,4 +105,9 @@ def make_plan(periods: Periods, *, batches_per_epoch: int | None, global_batch_s
         checkpoint=batches(periods.checkpoint) if periods.checkpoint else None,
         policy=periods.policy,
         initial_validation=periods.initial_validation,
+        decisions=periods.decisions.in_batches(
+            batches_per_epoch=batches_per_epoch,
+            global_batch_size=global_batch_size,
+            records_per_epoch=periods.records_per_epoch,
+        ),
     )

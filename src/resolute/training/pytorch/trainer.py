@@ -216,7 +216,7 @@ class Trainer:
         if is_end or steps % plan.reporting == 0:
             self._report(plan)
         is_best = False
-        if plan.validation and steps % plan.validation == 0:
+        if plan.validates_at(steps):
             is_best = self._validate(plan)
         wants = plan.policy == "all" and self._validated_at == steps
         wants = wants or (plan.policy == "best" and is_best)
@@ -265,6 +265,7 @@ class Trainer:
         restore_rng(generators)  # When and how often it is validated must not change what is learnt.
         self._each("on_validation_end", metrics)
         self.run.report(VALIDATION, self.context.steps, {**metrics, **self._time_metric()})
+        self.run.hear_decision()
         self._validated_at = self.context.steps
         self.run.state("training")
         return self._is_best(metrics)
