@@ -8,6 +8,7 @@ import typer
 
 from resolute.cli.command import Run, command, group
 from resolute.cli.output import moment, print_json, print_pairs, print_table, size
+from resolute.cli.progress import progress_bar
 from resolute.client.checkpoint import Checkpoint
 
 app = group("Describe, download and delete checkpoints.")
@@ -57,7 +58,8 @@ def download(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the path only.")] = False,
 ) -> None:
     """Download the files of a checkpoint."""
-    folder = run.client.get_checkpoint(uuid).download(output_dir, mode=mode.value)
+    with progress_bar("Downloading"):
+        folder = run.client.get_checkpoint(uuid).download(output_dir, mode=mode.value)
     run.say(str(folder) if quiet else f"Downloaded checkpoint {uuid} to {folder}", {"uuid": uuid, "path": str(folder)})
 
 

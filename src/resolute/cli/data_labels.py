@@ -8,8 +8,9 @@ import typer
 
 from resolute import imagery
 from resolute.cli.command import Run, command, group
-from resolute.cli.data_options import EITHER_DASH, ReportFile, Workers, progress_bar, show_result
+from resolute.cli.data_options import EITHER_DASH, ReportFile, Workers, show_result
 from resolute.cli.output import print_json, print_pairs, print_table
+from resolute.cli.progress import progress_bar
 
 app = group("Look at labels and change them.")
 
@@ -20,7 +21,8 @@ Kind = Literal["coco", "yolo", "dota", "voc"]
 @command(app, "stats", context_settings=EITHER_DASH)
 def stats(run: Run, labels: Labels) -> None:
     """Images, labels and areas of a set, by class."""
-    found = imagery.statistics(imagery.read_coco(labels))
+    with progress_bar("Reading labels"):
+        found = imagery.statistics(imagery.read_coco(labels))
     if run.is_json:
         print_json(asdict(found))
         return
@@ -57,8 +59,9 @@ def filter_labels(
         renumbers=renumber,
     )
     tally = imagery.Report()
-    chosen = imagery.select(imagery.read_coco(labels, tally), selection, tally)
-    imagery.write_coco(chosen, output)
+    with progress_bar("Choosing labels"):
+        chosen = imagery.select(imagery.read_coco(labels, tally), selection, tally)
+        imagery.write_coco(chosen, output)
     pairs = {"Labels": str(output), "Images": len(chosen.images), "Boxes": len(chosen.annotations)}
     show_result(run, {**pairs, "Classes": len(chosen.categories)}, tally, report)
 
@@ -75,7 +78,7 @@ def check(
     report: ReportFile = None,
 ) -> None:
     """Find every defect of a set, with counts and examples. Exit code 1 when there is any."""
-    with progress_bar("Checking", None) as on_progress:
+    with progress_bar("Checking", None, "images") as on_progress:
         found = imagery.check_labels(
             labels,
             image_dir,
@@ -112,7 +115,8 @@ def show(
         seed=seed,
         has_names=not plain,
     )
-    shown, report = imagery.show(job)
+    with progress_bar("Drawing"):
+        shown, report = imagery.show(job)
     show_result(run, {"Sheet": str(output), "Images": shown}, report)
 
 
@@ -128,7 +132,8 @@ def convert(
 ) -> None:
     """Labels between COCO, YOLO, DOTA and Pascal VOC."""
     tally = imagery.Report()
-    dataset = imagery.load_dataset(source_kind, source, image_dir, tally)
-    imagery.save_dataset(target_kind, dataset, target, tally)
+    with progress_bar("Converting"):
+        dataset = imagery.load_dataset(source_kind, source, image_dir, tally)
+        imagery.save_dataset(target_kind, dataset, target, tally)
     pairs = {"Labels": str(target), "Images": len(dataset.images), "Boxes": len(dataset.annotations)}
     show_result(run, {**pairs, "Classes": len(dataset.categories)}, tally, report)

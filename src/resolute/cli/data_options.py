@@ -1,8 +1,5 @@
-"""What the commands of `resolute data` share: options with dashes or underscores, a progress bar, printed reports."""
+"""What the commands of `resolute data` share: options with dashes or underscores, printed reports."""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -76,21 +73,6 @@ def with_choices(
                 {"low_percent": ends[0], "high_percent": ends[1]} if option == "--percentiles" else {"limits": ends}
             )
     return replace(options or imagery.RenderOptions(), **chosen)
-
-
-@contextmanager
-def progress_bar(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """A bar on a terminal, nothing into a pipe."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda count: bar.advance(task, count)
 
 
 def show_result(run: Run, pairs: dict[str, Any], report: "Report", report_file: Path | None = None) -> None:

@@ -13,10 +13,10 @@ from resolute.cli.data_options import (
     ReportFile,
     Workers,
     as_bool,
-    progress_bar,
     show_result,
     with_choices,
 )
+from resolute.cli.progress import progress_bar
 from resolute.domain.errors import InvalidInput
 
 app = group("From raw imagery to tiles.")
@@ -67,7 +67,7 @@ def synth(
         defect_rounds=defects,
         workers=workers,
     )
-    with progress_bar("Drawing", images) as on_progress:
+    with progress_bar("Drawing", images, "images") as on_progress:
         made = imagery.make_set(job, on_progress)
     pairs = {"Images": made.images, "Folder": str(made.images_dir), "Labels": str(made.geojson_path)}
     run.describe(
@@ -103,7 +103,7 @@ def rgb(
         workers=workers,
     )
     total = len(imagery.list_images(input_dir, (".tif", ".tiff"))[0])
-    with progress_bar("Converting", total) as on_progress:
+    with progress_bar("Converting", total, "images") as on_progress:
         done = imagery.convert_to_rgb(job, on_progress)
     failed = done.report.count(imagery.Reason.IMAGE_UNREADABLE)
     pairs = {"Written": done.written, "Skipped": done.skipped, "Failed": failed, "Folder": str(out_dir)}
@@ -143,7 +143,9 @@ def coco(
         is_parity=parity,
         classes=imagery.read_classes(mapping, names),
     )
-    done = imagery.convert_labels(job)
+    total = len(imagery.list_images(images_dir, (".tif", ".tiff"))[0])
+    with progress_bar("Measuring images", total, "images") as on_progress:
+        done = imagery.convert_labels(job, on_progress)
     pairs = {
         "Train": str(done.train),
         "Train images": done.images[0],
@@ -211,7 +213,7 @@ def tile(
 def _tile_all(run: Run, jobs: "list[imagery.TileJob]", report_file: Path | None) -> None:
     whole, rows = imagery.Report(), []
     for job, parts in zip(jobs, imagery.plan_tiling(jobs), strict=True):
-        with progress_bar(f"Tiling {job.labels_path.stem}", parts) as on_progress:
+        with progress_bar(f"Tiling {job.labels_path.stem}", parts, "images") as on_progress:
             done = imagery.tile_set(job, on_progress)
         whole.merge(done.report)
         rows.append(done)

@@ -7,8 +7,9 @@ import typer
 
 from resolute import imagery
 from resolute.cli.command import Run, command, group
-from resolute.cli.data_options import EITHER_DASH, progress_bar
+from resolute.cli.data_options import EITHER_DASH
 from resolute.cli.output import size
+from resolute.cli.progress import progress_bar
 
 app = group("Sets of files to and from stores.")
 
@@ -23,7 +24,7 @@ Parallel = Annotated[int, typer.Option("--workers", "-j", min=1, help="Files mov
 @command(app, "push", context_settings=EITHER_DASH)
 def push(run: Run, folder: Folder, url: Url, workers: Parallel = 16) -> None:
     """Copy a folder to a store, with a manifest of sha256. What has arrived is not sent again."""
-    with progress_bar("Pushing", None) as on_progress:
+    with progress_bar("Pushing", None, "files") as on_progress:
         done = imagery.push(folder, url, workers=workers, on_progress=on_progress)
     _finish(run, done, "Pushed", url)
 
@@ -37,7 +38,7 @@ def pull(run: Run, url: Source, folder: Folder, workers: Parallel = 16) -> None:
     if url.lower().startswith(("http://", "https://")):
         _download(run, url, folder)
         return
-    with progress_bar("Pulling", None) as on_progress:
+    with progress_bar("Pulling", None, "files") as on_progress:
         done = imagery.pull(url, folder, workers=workers, on_progress=on_progress)
     _finish(run, done, "Pulled", str(folder))
 
@@ -53,7 +54,7 @@ def pack(
     in_order: Annotated[bool, typer.Option("--in-order", help="Keep the order of the label file.")] = False,
 ) -> None:
     """Pack images and labels into a few large shards that training streams from a store."""
-    with progress_bar("Packing", None) as on_progress:
+    with progress_bar("Packing", None, "images") as on_progress:
         done = imagery.pack(
             images,
             annotations,
@@ -72,7 +73,7 @@ def pack(
 
 
 def _download(run: Run, url: str, folder: Path) -> None:
-    with progress_bar("Downloading bytes", None) as on_progress:
+    with progress_bar("Downloading", None, "bytes") as on_progress:
         done = imagery.download(url, folder, on_progress=on_progress)
     raw = {"file": str(done.path), "size": done.size, "moved": done.moved_bytes}
     if done.moved_bytes or not done.size:

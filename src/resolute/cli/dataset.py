@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from resolute.cli.command import Run, command, group
-from resolute.cli.data_options import progress_bar
 from resolute.cli.output import moment, print_json, print_pairs, print_table, size
+from resolute.cli.progress import progress_bar
 from resolute.client.datasets import DatasetVersion
 
 app = group("Dataset versions: what exactly was trained on.")
@@ -38,7 +38,7 @@ def create(
 ) -> None:
     """Register what a folder holds, by the sha256 of every file. The same content is the same version."""
     workspace_id = int(run.client.workspaces.get(workspace)["id"]) if workspace else 1
-    with progress_bar("Hashing", None) as advance:
+    with progress_bar("Hashing", None, "files") as advance:
         dataset = run.client.datasets.create(
             name,
             folder,

@@ -11,6 +11,7 @@ import typer
 
 from resolute.cli.command import Run
 from resolute.cli.data_options import with_choices
+from resolute.cli.progress import progress_bar
 from resolute.domain.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -61,10 +62,11 @@ def open_detector(
     if weights is not None and not weights.is_dir():
         raise NotFound(f"There is no folder {weights}. Give the folder of a detector, or --checkpoint with its uuid.")
     folder = weights if weights is not None else _downloaded(run, str(checkpoint))
-    # Only now torch is loaded: a wrong option or a missing checkpoint is told at once.
-    from resolute import vision
+    with progress_bar("Loading the detector"):
+        # Only now torch is loaded: a wrong option or a missing checkpoint is told at once.
+        from resolute import vision
 
-    return vision.load_detector(folder, device=_device(device))
+        return vision.load_detector(folder, device=_device(device))
 
 
 def chosen_rendering(
@@ -103,7 +105,8 @@ def checkpoint_of_model(run: Run, text: str) -> str:
 
 def _downloaded(run: Run, uuid: str) -> Path:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return run.client.get_checkpoint(uuid).download(cache / "resolute" / "checkpoints" / uuid)
+    with progress_bar("Downloading the checkpoint"):
+        return run.client.get_checkpoint(uuid).download(cache / "resolute" / "checkpoints" / uuid)
 
 
 def _device(name: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from resolute.cli.command import Run, command, group
-from resolute.cli.data_options import EITHER_DASH, progress_bar
+from resolute.cli.data_options import EITHER_DASH
 from resolute.cli.detector_options import (
     Bands,
     Checkpoint,
@@ -22,6 +22,7 @@ from resolute.cli.detector_options import (
     open_detector,
 )
 from resolute.cli.output import print_json, print_pairs, print_table
+from resolute.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from resolute.vision.evaluation import CocoEvaluator
@@ -71,7 +72,7 @@ def evaluate(
     count = len(CocoEvaluator(annotations).truth.images)
     detector = open_detector(run, checkpoint=checkpoint, model=model, weights=weights, device=device)
     rendering = chosen_rendering(detector, bands, stretch, percentiles, limits)
-    with progress_bar("Measuring", count) as on_progress:
+    with progress_bar("Measuring", count, "images") as on_progress:
         found: CocoEvaluator = vision.evaluate(
             detector,
             data,
@@ -86,7 +87,8 @@ def evaluate(
         )
     if out is not None:
         read = from_folder(found, data, preprocessing_of(detector), rendering)
-        write_evaluation(out, found, read_image=read)
+        with progress_bar("Writing the evaluation"):
+            write_evaluation(out, found, read_image=read)
     if run.is_json:
         print_json(as_document(found))
     else:

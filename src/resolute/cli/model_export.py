@@ -16,6 +16,7 @@ import typer
 from resolute.cli.command import Run, command
 from resolute.cli.detector_options import checkpoint_of_model
 from resolute.cli.output import size
+from resolute.cli.progress import progress_bar
 from resolute.domain.errors import AlreadyExists, InvalidInput
 from resolute.serving.archive import ArchiveFormat, ArchiveParts, write_archive
 
@@ -57,7 +58,7 @@ def export_model(
     """Write a model as a file of another format, and check that it answers as before."""
     inputs = [parse_input(text) for text in input_shape or []]
     picture = parse_size(image_size) if image_size else None
-    with _folder(run, source) as folder:
+    with progress_bar("Exporting"), _folder(run, source) as folder:
         from resolute.serving.export import export
 
         path = export(
@@ -111,7 +112,8 @@ def package(
         runtime=runtime,
     )
     now = datetime.now().astimezone()
-    path = write_archive(parts, export_path, now=now, archive_format=ArchiveFormat(archive_format), force=force)
+    with progress_bar("Packing"):
+        path = write_archive(parts, export_path, now=now, archive_format=ArchiveFormat(archive_format), force=force)
     run.say(f"Wrote {path}", {"path": str(path), "format": archive_format})
 
 
@@ -128,9 +130,10 @@ def strip(
         raise AlreadyExists(f"{target} already exists. Use --force to replace it, or another name.")
     from resolute.serving.weights import strip_checkpoint, write_safetensors, write_state_dict
 
-    state = strip_checkpoint(checkpoint)
-    write = write_safetensors if target.suffix == ".safetensors" else write_state_dict
-    write(state, target)
+    with progress_bar("Stripping"):
+        state = strip_checkpoint(checkpoint)
+        write = write_safetensors if target.suffix == ".safetensors" else write_state_dict
+        write(state, target)
     length = target.stat().st_size
     raw = {"path": str(target), "tensors": len(state), "bytes": length}
     run.say(f"Wrote {len(state)} tensors to {target} ({size(length)})", raw)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from resolute.cli.command import Run, command, group
-from resolute.cli.data_options import EITHER_DASH, progress_bar
+from resolute.cli.data_options import EITHER_DASH
 from resolute.cli.detector_options import (
     Bands,
     Checkpoint,
@@ -23,6 +23,7 @@ from resolute.cli.detector_options import (
     open_detector,
 )
 from resolute.cli.output import print_json, print_table
+from resolute.cli.progress import progress_bar
 from resolute.domain.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def predict(
     device: Device = "auto",
 ) -> None:
     """Find objects on images, draw them, and write them as GeoJSON. Exit code 1 when an image could not be read."""
-    from resolute.vision.prediction import PredictJob, count_windows, expand_images, predict_files, sized_for
+    from resolute.vision.prediction import Outcome, PredictJob, count_windows, expand_images, predict_files, sized_for
     from resolute.vision.slicing import MergeSettings
 
     job = PredictJob(
@@ -100,8 +101,14 @@ def predict(
     detector = _detector(run, deployment, checkpoint=checkpoint, model=model, weights=weights, device=device)
     rendering = chosen_rendering(detector, bands, stretch, percentiles, limits)
     job = sized_for(detector, replace(job, rendering=rendering))
-    with progress_bar("Looking", count_windows(job)) as on_progress:
-        outcomes = list(predict_files(detector, job, on_progress))
+    outcomes: list[Outcome] = []
+    with progress_bar("Looking", count_windows(job), "windows") as progress:
+
+        def told(step: str) -> None:
+            progress.note = f"file {len(outcomes) + 1} of {len(job.images)}, {step}"
+
+        for outcome in predict_files(detector, job, progress, told):
+            outcomes.append(outcome)
     _show(run, outcomes)
 
 

@@ -12,6 +12,7 @@ from resolute.imagery.labels import SizedImage, convert, subset
 from resolute.imagery.raster import image_size
 from resolute.imagery.report import Reason, Report
 from resolute.imagery.split import on_one_side, shuffled, stratified
+from resolute.imagery.workers import Progress
 
 _RGB_SUFFIXES = (".png", ".jpg", ".jpeg")
 
@@ -39,10 +40,10 @@ class ConvertResult:
     report: Report
 
 
-def convert_labels(job: ConvertJob) -> ConvertResult:
-    """Writes `train.json` and `val.json`. Raises only when no label could be used at all."""
+def convert_labels(job: ConvertJob, on_progress: Progress = lambda _: None) -> ConvertResult:
+    """Writes `train.json` and `val.json`. Raises only when no label could be used at all. Progress counts images."""
     report = Report()
-    whole = load_labels(job, report)
+    whole = load_labels(job, report, on_progress)
     if not whole.images:
         raise InvalidInput(
             f"No feature of {job.geojson_path} names an image of {job.images_dir}. "
@@ -59,11 +60,11 @@ def convert_labels(job: ConvertJob) -> ConvertResult:
     )
 
 
-def load_labels(job: ConvertJob, report: Report) -> coco.Dataset:
+def load_labels(job: ConvertJob, report: Report, on_progress: Progress = lambda _: None) -> coco.Dataset:
     """All labels of the folder, not split; nothing is written."""
     existing_folder(job.images_dir)
     features = geojson.read(job.geojson_path, report)
-    images = _sized_images(job, set(features.image_ids), report)
+    images = _sized_images(job, set(features.image_ids), report, on_progress)
     return convert(features, images, job.classes, report, is_parity=job.is_parity)
 
 
@@ -79,12 +80,13 @@ def _split(whole: coco.Dataset, job: ConvertJob, report: Report) -> tuple[list[i
     return split
 
 
-def _sized_images(job: ConvertJob, wanted: set[str], report: Report) -> list[SizedImage]:
+def _sized_images(job: ConvertJob, wanted: set[str], report: Report, on_progress: Progress) -> list[SizedImage]:
     found, litter = list_images(job.images_dir, TIFF_SUFFIXES)
     report.add_many(Reason.LITTER, len(litter), (str(path) for path in litter))
     pictures = _pictures(job.rgb_dir)
     sized: list[SizedImage] = []
     for path in found:
+        on_progress(1)
         if path.name not in wanted:
             continue
         picture = path if pictures is None else pictures.get(path.stem)

@@ -104,14 +104,22 @@ def expand_images(given: Sequence[str]) -> list[Path]:
 
 
 def predict_files(
-    detector: Detector, job: PredictJob, on_progress: Callable[[int], object] = lambda windows: None
+    detector: Detector,
+    job: PredictJob,
+    on_progress: Callable[[int], object] = lambda windows: None,
+    on_step: Callable[[str], object] = lambda step: None,
 ) -> Iterator[Outcome]:
-    """One outcome per image, as it is done. `on_progress` hears of windows."""
+    """One outcome per image, as it is done. `on_progress` hears of windows, `on_step` of what else takes its time."""
     names = _output_names(job.images)
     job = sized_for(detector, job)
+
+    def step_of(image: Path) -> Callable[[str], object]:
+        return lambda step: on_step(f"{image.name}: {step}")
+
     for image in job.images:
+        on_step(image.name)
         try:
-            yield _predict(detector, image, job.output_dir / names[image], job, on_progress)
+            yield _predict(detector, image, job.output_dir / names[image], job, on_progress, step_of(image))
         except (InvalidInput, NotFound) as problem:
             yield Outcome(image=image, problem=str(problem))
 
@@ -131,12 +139,18 @@ def count_windows(job: PredictJob) -> int:
             width, height = image_size(image)
         except (InvalidInput, NotFound):
             continue
-        total += len(Grid(width, height, size, job.overlap))
+        windows = len(Grid(width, height, size, job.overlap))
+        total += windows + (job.full_image and windows > 1)
     return total
 
 
 def _predict(
-    detector: Detector, image: Path, target: Path, job: PredictJob, on_progress: Callable[[int], object]
+    detector: Detector,
+    image: Path,
+    target: Path,
+    job: PredictJob,
+    on_progress: Callable[[int], object],
+    on_step: Callable[[str], object],
 ) -> Outcome:
     rendering = options_for(image, preprocessing_of(detector), job.rendering)
     found = find_regions(
@@ -150,8 +164,10 @@ def _predict(
         score_threshold=job.score_threshold,
         rendering=rendering,
         on_progress=on_progress,
+        on_step=on_step,
     )
     classes = detector.classes
+    on_step("writing")
     picture = _draw(image, found, classes, target, rendering) if job.draws else None
     geojson = _write_geojson(image, found, classes, target) if job.writes_geojson else None
     return Outcome(image=image, found=found, classes=classes, picture=picture, geojson=geojson)

@@ -25,6 +25,7 @@ from resolute.vision.slicing.regions import Patch, Regions, enlarged, joined, sh
 from resolute.vision.slicing.source import Picture, Source, open_source
 
 Progress = Callable[[int], object]
+Step = Callable[[str], object]
 _OVERVIEW_SIDE = 1333
 """The longest side of the copy on which objects larger than a window are looked for."""
 
@@ -98,8 +99,12 @@ def find_regions(
     score_threshold: float | None = None,
     rendering: RenderOptions | None = None,
     on_progress: Progress = lambda windows: None,
+    on_step: Step = lambda step: None,
 ) -> Regions:
-    """`predict_large`, with masks as patches: for images that are too large for masks of the whole."""
+    """`predict_large`, with masks as patches: for images that are too large for masks of the whole.
+
+    The look at the whole image counts as one window. `on_step` hears what is done when it is no window.
+    """
     if batch_size < 1:
         raise InvalidInput(f"The batch size is {batch_size}. It must be at least 1, for example 8.")
     if not isinstance(image, np.ndarray):
@@ -113,7 +118,10 @@ def find_regions(
             found.add(detections, shifted(detections, x=window.x1, y=window.y1))
         on_progress(len(part))
     if full_image and len(windows) > 1:
+        on_step("the whole image, made small")
         _look_at_all(detector, source, found, score_threshold)
+        on_progress(1)
+    on_step(f"joining {sum(map(len, found.scores)):,} boxes")
     return _merged(found, source, merging or MergeSettings(), has_masks=detector.has_masks)
 
 

@@ -88,7 +88,7 @@ def test_windows_go_to_the_detector_in_batches() -> None:
     )
 
     assert detector.calls == [5, 5, 2, 1]
-    assert progress == [5, 5, 2]
+    assert progress == [5, 5, 2, 1]
 
 
 def test_an_image_that_fits_into_a_window_is_looked_at_once() -> None:
