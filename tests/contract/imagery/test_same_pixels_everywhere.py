@@ -24,7 +24,7 @@ from resolute.imagery.rgb import RgbJob, convert_to_rgb
 from resolute.imagery.shards.pack import pack
 from resolute.imagery.tile import TileJob, tile_set
 from resolute.serving.images import MAX_PIXELS
-from resolute.serving.runtimes.trained_decoder import TrainedDecoder
+from resolute.serving.trained_decoder import TrainedDecoder
 from resolute.vision.data.labels import Sample
 from resolute.vision.data.packed import PackedImages
 from resolute.vision.data.sources import LocalImages

@@ -13,7 +13,7 @@ from resolute.imagery.preprocessing import read_record
 from resolute.serving.handlers.base import BaseHandler
 from resolute.serving.handlers.context import Context
 from resolute.serving.images import MAX_PIXELS, picture_of
-from resolute.serving.runtimes.trained_decoder import TrainedDecoder
+from resolute.serving.trained_decoder import TrainedDecoder
 
 _STEPS = 15
 _NO_LIMIT = 1 << 62

@@ -12,7 +12,7 @@ from resolute.serving.detections import as_objects, as_tensors, names_of
 from resolute.serving.images import Pixels, from_bytes, from_numbers, picture_of
 from resolute.serving.model import ModelMetadata, Tensor, TensorSpec, datatype_of
 from resolute.serving.runtimes.options import Options
-from resolute.serving.runtimes.trained_decoder import TrainedDecoder
+from resolute.serving.trained_decoder import TrainedDecoder
 from resolute.vision.detections import Detections, Detector, preprocessing_of
 
 IMAGE = "image"
