@@ -75,6 +75,13 @@ def test_a_node_fetches_the_model_definition_as_it_was_uploaded(wide: Any) -> No
     assert base64.b64decode(whole["b64Tgz"]) == answer.content
 
 
+def test_a_trial_has_no_model_to_fetch(api: Any, wide: Any) -> None:
+    path = f"/api/v1/allocations/{wide.allocation_id}/model"
+
+    assert "has no model to fetch" in wide.api.refusal("GET", path, expect=404)
+    assert "Only a running task" in api.refusal("GET", path, expect=403)
+
+
 def test_output_of_another_host_stands_in_the_log_of_its_task_once(wide: Any) -> None:
     for sequence in (1, 1, 2, 1):
         send(wide, sequence)

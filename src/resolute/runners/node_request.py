@@ -7,6 +7,7 @@ will run on. Pure.
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import PurePath
 from typing import Any
 
 from resolute.domain.allocation import NodeShare
@@ -31,6 +32,8 @@ class NodeRequest:
     environment: EnvironmentSpec = field(default_factory=EnvironmentSpec)
     bind_mounts: tuple[tuple[str, str, bool], ...] = ()
     log_path: str = ""
+    model_name: str = ""
+    """Of a folder or file that the node fetches from the master, and names in RESOLUTE_MODEL_SOURCE. Empty: nothing."""
     sends_output: bool = False
     """Output and phases go to the master over its API, because no file of its is within reach."""
     notes: tuple[str, ...] = ()
@@ -70,6 +73,7 @@ def node_request(
         environment=gang.environment,
         bind_mounts=gang.bind_mounts,
         log_path="" if is_remote else gang.log_path,
+        model_name=PurePath(gang.model_path).name if is_remote else "",
         sends_output=is_remote,
         notes=notes,
     )

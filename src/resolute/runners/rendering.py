@@ -41,6 +41,7 @@ def render_gang(gang: Gang) -> dict[str, object]:
             {"host_path": host, "container_path": container, "read_only": read_only}
             for host, container, read_only in gang.bind_mounts
         ],
+        "model_path": gang.model_path,
         "log_path": gang.log_path,
     }
 

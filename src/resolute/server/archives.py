@@ -4,11 +4,13 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import IO, cast
 
 from resolute.engine.ports.blobs import Blobs
 
 _BLOCK = 512
+_CHUNK = 1 << 20
 
 
 def tar_chunks(blobs: Blobs, uuid: str, files: dict[str, int]) -> Iterator[bytes]:
@@ -19,6 +21,19 @@ def tar_chunks(blobs: Blobs, uuid: str, files: dict[str, int]) -> Iterator[bytes
         yield entry.tobuf(tarfile.PAX_FORMAT)
         yield from blobs.read(uuid, path)
         yield b"\0" * (-size % _BLOCK)
+    yield b"\0" * 2 * _BLOCK
+
+
+def path_chunks(root: Path) -> Iterator[bytes]:
+    """A file or folder of this machine as a tar, under its own name."""
+    for path in [root] if root.is_file() else sorted(each for each in root.rglob("*") if each.is_file()):
+        entry = tarfile.TarInfo(path.relative_to(root.parent).as_posix())
+        entry.size, entry.mode = path.stat().st_size, 0o644
+        yield entry.tobuf(tarfile.PAX_FORMAT)
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                yield chunk
+        yield b"\0" * (-entry.size % _BLOCK)
     yield b"\0" * 2 * _BLOCK
 
 

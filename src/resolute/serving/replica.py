@@ -29,6 +29,8 @@ from resolute.serving.worker_child import Nursery
 from resolute.serving.worker_process import WorkerProcess
 
 _log = logging.getLogger("resolute.serving")
+SOURCE_VARIABLE = "RESOLUTE_MODEL_SOURCE"
+"""Set by whoever starts a replica; on another machine than the master's it names the copy that was fetched."""
 _LAST_PORT = 65535
 _REFUSED = 3
 """Exit code with `--fail-fast` when the model can never be served."""
@@ -106,7 +108,14 @@ def settings_of(options: argparse.Namespace) -> ReplicaSettings:
 def _parser() -> argparse.ArgumentParser:
     limits = Limits()
     parser = argparse.ArgumentParser(prog="python -m resolute.serving.replica", description="Serve one model.")
-    parser.add_argument("--source", type=Path, required=True, help="folder, archive or file of the model")
+    named = os.environ.get(SOURCE_VARIABLE)
+    parser.add_argument(
+        "--source",
+        type=Path,
+        default=named,
+        required=named is None,
+        help=f"folder, archive or file of the model (default: {SOURCE_VARIABLE})",
+    )
     parser.add_argument("--name", required=True, help="name it answers to")
     parser.add_argument("--version", default="1")
     parser.add_argument("--host", default="127.0.0.1")

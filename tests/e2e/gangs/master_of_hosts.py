@@ -52,8 +52,8 @@ class RunnerOfHosts:
 
     def _status(self, handle: str) -> GangStatus:
         exits = []
-        for rank, host in enumerate(HOSTS):
-            run = self._runs[host].directory(resources_id(handle, rank))
+        for host, name in self._parts(handle):
+            run = self._runs[host].directory(name)
             exits.append(run.exit() if run.path.exists() else None)
         failed = next((each for each in exits if each is not None and each.code), None)
         if None in exits:
@@ -61,8 +61,12 @@ class RunnerOfHosts:
         return GangStatus(phase=Phase.ENDED, exit_code=failed.code if failed else 0)
 
     def stop(self, handle: str, *, force: bool) -> None:
-        for rank, host in enumerate(HOSTS):
-            self._runs[host].stop(resources_id(handle, rank), force=force)
+        for host, name in self._parts(handle):
+            self._runs[host].stop(name, force=force)
+
+    def _parts(self, handle: str) -> list[tuple[str, str]]:
+        """Hosts and the ids of what was sent to them."""
+        return [(host, file.stem) for host in HOSTS for file in (self._home / host).glob(f"{handle}.*.json")]
 
     def running(self) -> list[str]:
         return []

@@ -256,6 +256,25 @@ export interface paths {
             };
         };
     };
+    "/api/v1/allocations/{allocation_id}/model": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    allocation_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/x-tar": unknown;
+                    };
+                };
+            };
+        };
+    };
     "/api/v1/allocations/{allocation_id}/notify_container_running": {
         parameters: {
         };

@@ -2,7 +2,7 @@
 
 from resolute.domain.rights import Permission
 from resolute.domain.task import Task, TaskType
-from resolute.engine.deployments.replicas import replica_ended, replica_gang
+from resolute.engine.deployments.replicas import model_path, replica_ended, replica_gang
 from resolute.engine.jobs.task_kind import TaskKind
 from resolute.engine.ports.database import Transaction
 
@@ -18,5 +18,6 @@ REPLICA = TaskKind(
     ended=replica_ended,
     title=_title,
     view=Permission.VIEW_NSC,
+    model_path=model_path,
     listens=True,
 )

@@ -16,7 +16,7 @@ from resolute.domain.deployment import Deployment, Revision, Serving
 from resolute.domain.log import LogStream
 from resolute.domain.replica import Replica, ReplicaState
 from resolute.domain.task import Task, TaskType
-from resolute.engine.deployments.sources import source_folder
+from resolute.engine.deployments.sources import is_fetched, source_folder
 from resolute.engine.jobs.allocation_moves import ask_to_leave, live_allocation
 from resolute.engine.jobs.gang import Launch
 from resolute.engine.jobs.task_kind import Ending
@@ -155,14 +155,24 @@ def replica_ended(flow: Flow, ending: Ending) -> None:
 # ------------------------------------------------------------------------------------------------------- the gang
 
 
-def replica_gang(platform: Platform, launch: Launch) -> Gang:
-    config = launch.task.config or {}
+def model_path(platform: Platform, task: Task) -> Path | None:
+    _, revision = _served(platform, task)
+    return source_folder(platform.config.home, revision) if is_fetched(revision) else None
+
+
+def _served(platform: Platform, task: Task) -> tuple[Deployment, Revision]:
+    config = task.config or {}
     with platform.store.read() as tx:
         deployment = tx.deployments.get(int(config["deployment_id"]))
-        revision = next(r for r in tx.deployments.revisions(deployment.id) if r.number == config["revision"])
+        return deployment, next(r for r in tx.deployments.revisions(deployment.id) if r.number == config["revision"])
+
+
+def replica_gang(platform: Platform, launch: Launch) -> Gang:
+    deployment, revision = _served(platform, launch.task)
     source = source_folder(platform.config.home, revision)
     return launch.gang(
-        entrypoint=_command(deployment, revision, source),
+        entrypoint=_command(deployment, revision, _address(platform, launch.allocation)),
+        model_path=str(source) if is_fetched(revision) else "",
         given=revision.serving.environment,
         own={
             "RESOLUTE_DEPLOYMENT": deployment.name,
@@ -172,12 +182,19 @@ def replica_gang(platform: Platform, launch: Launch) -> Gang:
     )
 
 
-def _command(deployment: Deployment, revision: Revision, source: Path) -> tuple[str, ...]:
+def _address(platform: Platform, allocation: Allocation) -> str:
+    """Where the router reaches it: a node that has other addresses than loopback may be another machine."""
+    node_ids = [share.node_id for share in allocation.shares]
+    addresses = [a for node in platform.runner.nodes() if node.id in node_ids for a in node.addresses]
+    return addresses[0] if addresses else "127.0.0.1"
+
+
+def _command(deployment: Deployment, revision: Revision, address: str) -> tuple[str, ...]:
     serving = revision.serving
     if serving.command:
         return tuple(serving.command)
     settings = {
-        "--source": str(source),
+        "--host": address,
         "--name": deployment.name,
         "--version": str(revision.number),
         "--options": json.dumps(serving.options),

@@ -35,6 +35,11 @@ def source_folder(home: Path, revision: Revision) -> Path:
     return Path(revision.source)
 
 
+def is_fetched(revision: Revision) -> bool:
+    """It was brought to this machine, and is brought from here to others; a path is taken to be the same everywhere."""
+    return revision.checkpoint_uuid is not None or is_url(revision.source)
+
+
 def is_url(source: str) -> bool:
     return source.startswith(("http://", "https://"))
 

@@ -6,10 +6,12 @@ these may be called any number of times. What the harness asks about the other n
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.errors import Fenced, InvalidInput, NotFound, Unavailable
 from resolute.domain.gang import GangNode, Meeting, Phase, all_nodes, meeting_of, rank_of, resources_id
+from resolute.engine.jobs.kinds import kind_of
 from resolute.engine.jobs.task_moves import task_topic
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
@@ -26,6 +28,18 @@ def model_definition(platform: Platform, allocation_id: str) -> bytes:
         if task.context_id is None:
             raise NotFound(f"Allocation {allocation_id} has no model definition: its task came without files.")
         return tx.contexts.get(task.context_id)
+
+
+def model_path(platform: Platform, allocation_id: str) -> Path:
+    """The folder or file with the trained model that its task works with."""
+    with platform.store.read() as tx:
+        task = tx.tasks.get(tx.allocations.get(allocation_id).task_id)
+    path = kind_of(task).model_path(platform, task)
+    if path is None:
+        raise NotFound(f"Allocation {allocation_id} has no model to fetch: its task names none, or one by its path.")
+    if not path.exists():
+        raise Unavailable(f"The model of allocation {allocation_id} is not on the master's machine yet; ask again.")
+    return path
 
 
 def join(

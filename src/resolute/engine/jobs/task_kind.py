@@ -5,6 +5,7 @@ The table of all kinds is `engine.jobs.kinds`; how one is added is shown in docs
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from resolute.domain.allocation import Allocation
@@ -44,6 +45,10 @@ def _nothing_to_examine(platform: Platform, allocation: Allocation, exit: Exit) 
     return None
 
 
+def _no_model(platform: Platform, task: Task) -> None:
+    return None
+
+
 def _as_configured(tx: Transaction, task: Task) -> None:
     return None
 
@@ -77,5 +82,7 @@ class TaskKind:
     """What it runs for, by the names that paths of the API have for it (`trial_id`). Its token reaches those."""
     view: Permission = Permission.VIEW_NSC
     """What a user needs to see it."""
+    model_path: Callable[[Platform, Task], Path | None] = _no_model
+    """A trained model on the master's machine that its nodes may fetch."""
     listens: bool = False
     """Requests are sent to the address it reports, so that must be where it was started."""

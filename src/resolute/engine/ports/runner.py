@@ -54,6 +54,9 @@ class Gang:
     """Options for one engine, under its name and in its words: `pod_spec`, `slurm`, `pbs`, `ray`."""
     bind_mounts: tuple[tuple[str, str, bool], ...] = ()
     """(host path, container path, read only)."""
+    model_path: str = ""
+    """Folder or file of the master's machine with a trained model, as RESOLUTE_MODEL_SOURCE names it. On another
+    machine the supervisor fetches it from the master, and the variable names the copy."""
     log_path: str = ""
     """File of the master's machine that output is appended to, in the form of `domain.log`. From another machine it is
     sent to the master."""

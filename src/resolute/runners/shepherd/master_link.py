@@ -4,8 +4,8 @@ be.
 """
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from resolute.domain.errors import ResoluteError, Unavailable
@@ -39,13 +39,25 @@ class MasterLink:
     def get(self, path: str, *, timeout_s: float = TIMEOUT_S) -> bytes:
         return self._send("GET", path, None, "", timeout_s)
 
+    def download(self, path: str, read: Callable[[IO[bytes]], None], *, timeout_s: float = TIMEOUT_S) -> None:
+        """Hand the answer to `read` as it comes. Raises as `get`; Unavailable also when it ends too early."""
+        self._send("GET", path, None, "", timeout_s, read)
+
     def post(self, path: str, body: bytes, *, timeout_s: float = TIMEOUT_S) -> bytes:
         return self._send("POST", path, body, "application/octet-stream", timeout_s)
 
     def post_json(self, path: str, body: Mapping[str, object], *, timeout_s: float = TIMEOUT_S) -> Any:
         return json.loads(self._send("POST", path, json.dumps(body).encode(), "application/json", timeout_s))
 
-    def _send(self, method: str, path: str, body: bytes | None, kind: str, timeout_s: float) -> bytes:
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        kind: str,
+        timeout_s: float,
+        read: Callable[[IO[bytes]], None] | None = None,
+    ) -> bytes:
         """Raises Unavailable when it should be tried again, Refused when that is of no use."""
         headers = {"Grpc-Metadata-x-allocation-token": f"Bearer {self._token}"}
         if body is not None:
@@ -57,6 +69,8 @@ class MasterLink:
         try:
             connection.request(method, self._prefix + path, body, headers)
             answer = connection.getresponse()
+            if read is not None and answer.status < 300:
+                read(answer)
             content = answer.read()
         except (OSError, HTTPException) as error:
             raise Unavailable(f"The master at {self.host}:{self.port} cannot be reached: {error}.") from error

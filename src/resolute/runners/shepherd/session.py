@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from resolute.domain.errors import EnvironmentFailed, ResoluteError, Unavailable
 from resolute.domain.gang import Phase
@@ -23,7 +23,9 @@ from resolute.runners.context import unpack_context
 from resolute.runners.shepherd.cgroups import Cgroup, cgroup_of
 from resolute.runners.shepherd.entrypoint import PythonCommand, can_run_here, command_of, plain_python
 from resolute.runners.shepherd.environment import build_from_json, ensure_built
+from resolute.runners.shepherd.master_link import MasterLink
 from resolute.runners.shepherd.model_code import ensure_code
+from resolute.runners.shepherd.model_files import unpack_model
 from resolute.runners.shepherd.mounts import mount
 from resolute.runners.shepherd.orders import Orders, Stopped
 from resolute.runners.shepherd.output import follow
@@ -37,6 +39,7 @@ from resolute.runners.shepherd.task_log import TaskLog
 PREPARATION_FAILED = 125
 COMMAND_NOT_FOUND = 127
 _RETRY_S = 1.0
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,7 @@ class _Session:
         self._build_environment()
         self._name_interpreter()
         self._unpack()
+        self._fetch_model()
         self._meet_partners()
         self._write_files()
         mount(self._request["bind_mounts"], work=self._run.work, say=self._log.say)
@@ -159,15 +163,29 @@ class _Session:
             unpack_context(archive, self._run.work)
 
     def _fetch_code(self) -> bytes:
-        """Patiently: the master may be away."""
+        return self._patiently(lambda link: link.get(f"{self._allocation}/context"))
+
+    def _fetch_model(self) -> None:
+        name = self._request["model_name"]
+        if name:
+            folder = self._run.path / "model"
+            self._log.say(f"Fetching the model {name} from the master.")
+            unpack = functools.partial(unpack_model, folder=folder)
+            self._patiently(lambda link: link.download(f"{self._allocation}/model", unpack))
+            self._request["env"]["RESOLUTE_MODEL_SOURCE"] = str(folder / name)
+
+    @property
+    def _allocation(self) -> str:
+        return f"/api/v1/allocations/{self._request['allocation_id']}"
+
+    def _patiently(self, ask: Callable[[MasterLink], T]) -> T:
+        """The master may be away."""
         link = self._reporting.link
         if link is None:
-            raise EnvironmentFailed(
-                "The model definition is fetched from the master, and DET_MASTER does not name one."
-            )
+            raise EnvironmentFailed("The model is fetched from the master, and DET_MASTER does not name one.")
         while True:
             try:
-                return link.get(f"/api/v1/allocations/{self._request['allocation_id']}/context")
+                return ask(link)
             except Unavailable:
                 self._wait(_RETRY_S)
 

@@ -4,12 +4,14 @@ import time
 from typing import Annotated
 
 from fastapi import Query, Request, Response
+from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from resolute.domain import needs
 from resolute.domain.errors import Unavailable
 from resolute.domain.gang import Meeting, rank_of
 from resolute.engine.jobs import nodes as engine
+from resolute.server.archives import path_chunks
 from resolute.server.auth import PlatformOf
 from resolute.server.resource import Resource
 from resolute.server.state import StateOf
@@ -32,6 +34,17 @@ _LOOK_S = 5.0
 def get_allocation_context(allocation_id: str, platform: PlatformOf) -> Response:
     """The model definition as it was uploaded: a tar.gz, whose SHA-256 is its name."""
     return Response(engine.model_definition(platform, allocation_id), media_type="application/gzip")
+
+
+@router.get(
+    "/api/v1/allocations/{allocation_id}/model",
+    needs=needs.OWN_TASK,
+    response_class=StreamingResponse,
+    responses={200: {"content": {"application/x-tar": {}}}},
+)
+def get_allocation_model(allocation_id: str, platform: PlatformOf) -> StreamingResponse:
+    """The trained model that its task works with: a tar of one file or folder."""
+    return StreamingResponse(path_chunks(engine.model_path(platform, allocation_id)), media_type="application/x-tar")
 
 
 @router.get("/api/v1/allocations/{allocation_id}/resources/{resources_id}/rendezvous", needs=needs.REPORT.or_own_task)

@@ -27,7 +27,7 @@ def test_a_deployment_runs_its_model_server_as_a_task_and_routes_to_it(stage: An
 
     gang = stage.world.runner.started[0]
     assert gang.entrypoint[:3] == ("python3", "-m", "resolute.serving.replica")
-    assert gang.entrypoint[gang.entrypoint.index("--source") + 1] == str(stage.model)
+    assert gang.env["RESOLUTE_MODEL_SOURCE"] == str(stage.model)
     assert gang.entrypoint[gang.entrypoint.index("--name") + 1] == "echo"
     assert gang.env["RESOLUTE_ALLOCATION_ID"] == gang.allocation_id
     assert stage.split() == {1: 100.0}

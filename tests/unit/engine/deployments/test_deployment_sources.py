@@ -2,6 +2,7 @@
 
 import hashlib
 import http.server
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -13,9 +14,11 @@ import pytest
 
 from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.deployment import Revision, Serving
-from resolute.domain.errors import CheckpointDamaged, IllegalTransition, Unavailable
+from resolute.domain.errors import CheckpointDamaged, IllegalTransition, NotFound, Unavailable
+from resolute.domain.node import Node, Slot
 from resolute.engine.deployments.models import SourceSpec
 from resolute.engine.deployments.sources import Sources, fetch, source_folder
+from resolute.engine.jobs.nodes import model_path
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 
@@ -162,8 +165,47 @@ def test_a_checkpoint_is_deployed_end_to_end(
 
     folder = str(world.home / "served" / str(made.checkpoint_uuid))
     gang = next(g for g in world.runner.started if g.entrypoint[0] == "python3")
-    assert gang.entrypoint[gang.entrypoint.index("--source") + 1] == folder
+    assert gang.env["RESOLUTE_MODEL_SOURCE"] == gang.model_path == folder
     assert stage.revision(1).checkpoint_uuid == made.checkpoint_uuid
+
+
+def test_what_was_fetched_may_be_fetched_on_by_the_hosts_of_its_replicas(
+    stage: Any, world: Any, checkpoint: Callable[..., Revision], wait_for: Callable[[Sources, Revision], str]
+) -> None:
+    stage.create(source=SourceSpec(checkpoint_uuid=checkpoint().checkpoint_uuid))
+    stage.rollouts.pass_once()
+    wait_for(stage.rollouts._sources, stage.revision(1))
+    stage.settle()
+    gang = next(g for g in world.runner.started if g.entrypoint[0] == "python3")
+
+    path = model_path(world.platform, gang.allocation_id)
+
+    assert str(path) == gang.model_path
+    assert (path / "model.bin").read_bytes() == b"weights"
+    shutil.rmtree(path)
+    with pytest.raises(Unavailable, match="is not on the master's machine yet; ask again"):
+        model_path(world.platform, gang.allocation_id)
+
+
+def test_a_path_that_the_user_named_is_the_same_everywhere_and_handed_to_nobody(stage: Any, world: Any) -> None:
+    stage.create()
+    stage.settle()
+    gang = world.runner.started[0]
+
+    assert gang.model_path == ""
+    assert gang.env["RESOLUTE_MODEL_SOURCE"] == str(stage.model)
+    with pytest.raises(NotFound, match="has no model to fetch"):
+        model_path(world.platform, gang.allocation_id)
+
+
+def test_a_replica_listens_where_the_router_reaches_its_node(stage: Any, world: Any) -> None:
+    world.runner.set_nodes([Node(id="far", slots=(Slot(0),), addresses=("10.0.0.7",))])
+    stage.create()
+    stage.turn(3)
+
+    entrypoint = world.runner.started[0].entrypoint
+
+    assert entrypoint[entrypoint.index("--host") + 1] == "10.0.0.7"
 
 
 def test_only_a_whole_checkpoint_can_be_deployed(stage: Any, checkpoint: Callable[..., Revision]) -> None:
