@@ -36,6 +36,8 @@ _READS = _READ_FILE | _READ_DIR | _EXECUTE
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL
 _KNOWN_FILES = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1, 5: (1 << 16) - 1}
 """Rights that each version of the interface knows."""
+_ITSELF = ("/proc/self",)
+"""Drivers of graphics cards name their threads there."""
 _NETWORK_SINCE, _SCOPES_SINCE = 4, 6
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 
@@ -58,7 +60,8 @@ def restrict_files(readable: Iterable[str], writable: Iterable[str], devices: It
         attributes += struct.pack("=Q", 3)
     ruleset = _check(_libc.syscall(_CREATE, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0)))
     try:
-        for places, rights in ((readable, _READS), (writable, every), (devices, _OF_FILES & ~_EXECUTE)):
+        granted = [(readable, _READS), (writable, every), (devices, _OF_FILES & ~_EXECUTE)]
+        for places, rights in [*granted, (_ITSELF, _READ_FILE | _READ_DIR | _WRITE_FILE)]:
             for place in places:
                 _allow(ruleset, place, rights & every)
         _check(_libc.syscall(_RESTRICT, ruleset, ctypes.c_uint32(0)))
@@ -84,11 +87,8 @@ def _allow(ruleset: int, place: str, rights: int) -> None:
 
 _NUMBERS = {
     # name: (x86_64, aarch64)
-    "accept": (43, 202),
-    "accept4": (288, 242),
     "acct": (163, 89),
     "add_key": (248, 217),
-    "bind": (49, 200),
     "bpf": (321, 280),
     "capset": (126, 91),
     "chroot": (161, 51),
@@ -109,7 +109,6 @@ _NUMBERS = {
     "kexec_file_load": (320, 294),
     "kexec_load": (246, 104),
     "keyctl": (250, 219),
-    "listen": (50, 201),
     "mount": (165, 40),
     "move_mount": (429, 429),
     "name_to_handle_at": (303, 264),
@@ -149,7 +148,8 @@ _UNIX = 1
 
 
 def restrict_calls() -> None:
-    """No sockets but pairs within, nothing that reaches into the kernel, other processes or namespaces."""
+    """Nothing that reaches into the kernel, other processes or namespaces; of sockets only those of this machine, and
+    those cannot be connected to others. Drivers of graphics cards listen on one."""
     column, architecture = _machine()
     program = _program(column, architecture)
     code = ctypes.create_string_buffer(b"".join(program))
@@ -166,7 +166,7 @@ def _program(column: int, architecture: int) -> list[bytes]:
     for name, numbers in _NUMBERS.items():
         number = numbers[column]
         if number is not None and name not in _NOT_FILTERED:
-            error = _EACCES if name in ("bind", "connect", "listen", "accept", "accept4") else _EPERM
+            error = _EACCES if name == "connect" else _EPERM
             lines += [_one(_EQUAL, number, 0, 1), _one(_RETURN, _ERROR | error)]
     # The C library falls back to clone, whose flags can be looked at.
     lines += [_one(_EQUAL, _CLONE3, 0, 1), _one(_RETURN, _ERROR | _ENOSYS)]
