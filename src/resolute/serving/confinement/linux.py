@@ -61,7 +61,7 @@ def restrict_files(readable: Iterable[str], writable: Iterable[str], devices: It
     ruleset = _check(_libc.syscall(_CREATE, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0)))
     try:
         granted = [(readable, _READS), (writable, every), (devices, _OF_FILES & ~_EXECUTE)]
-        for places, rights in [*granted, (_ITSELF, _READ_FILE | _READ_DIR | _WRITE_FILE)]:
+        for places, rights in [*granted, (_ITSELF, _READ_FILE | _READ_DIR | _WRITE_FILE | _TRUNCATE)]:
             for place in places:
                 _allow(ruleset, place, rights & every)
         _check(_libc.syscall(_RESTRICT, ruleset, ctypes.c_uint32(0)))
