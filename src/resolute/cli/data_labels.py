@@ -8,14 +8,15 @@ import typer
 
 from resolute import imagery
 from resolute.cli.command import Run, command, group
-from resolute.cli.data_options import EITHER_DASH, ReportFile, Workers, show_result
+from resolute.cli.data_options import EITHER_DASH, ClassField, Crs, Layer, ReportFile, Workers, show_result
 from resolute.cli.output import print_json, print_pairs, print_table
 from resolute.cli.progress import progress_bar
 
 app = group("Look at labels and change them.")
 
 Labels = Annotated[Path, typer.Argument(metavar="LABELS", help="A COCO file.")]
-Kind = Literal["coco", "yolo", "dota", "voc"]
+Kind = Literal["coco", "yolo", "dota", "voc", "csv"]
+SourceKind = Literal["auto", "map", "coco", "yolo", "dota", "voc", "csv"]
 
 
 @command(app, "stats", context_settings=EITHER_DASH)
@@ -123,17 +124,22 @@ def show(
 @command(app, "convert", context_settings=EITHER_DASH)
 def convert(
     run: Run,
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A COCO file, or a folder of labels.")],
-    target: Annotated[Path, typer.Argument(metavar="TARGET", help="A COCO file, or a folder to write.")],
-    source_kind: Annotated[Kind, typer.Option("--from", help="Format of SOURCE.")] = "coco",
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A file of labels, or a folder of them.")],
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="A COCO or CSV file, or a folder to write.")],
+    source_kind: Annotated[SourceKind, typer.Option("--from", help="Format of SOURCE; told by its looks.")] = "auto",
     target_kind: Annotated[Kind, typer.Option("--to", help="Format of TARGET.")] = "coco",
-    image_dir: Annotated[Path | None, typer.Option("--image-dir", help="For YOLO and DOTA: the images.")] = None,
+    image_dir: Annotated[Path | None, typer.Option("--image-dir", help="For all but COCO and VOC: the images.")] = None,
+    layer: Layer = None,
+    class_field: ClassField = None,
+    crs: Crs = None,
     report: ReportFile = None,
 ) -> None:
-    """Labels between COCO, YOLO, DOTA and Pascal VOC."""
+    """Labels between COCO, YOLO, DOTA, Pascal VOC and CSV; and from polygons in map coordinates."""
     tally = imagery.Report()
+    options = imagery.LabelOptions(layer=layer, class_field=class_field, crs=crs)
+    found = imagery.detect_labels(source) if source_kind == "auto" else source_kind
     with progress_bar("Converting"):
-        dataset = imagery.load_dataset(source_kind, source, image_dir, tally)
+        dataset = imagery.load_dataset(found, source, image_dir, tally, options)
         imagery.save_dataset(target_kind, dataset, target, tally)
     pairs = {"Labels": str(target), "Images": len(dataset.images), "Boxes": len(dataset.annotations)}
     show_result(run, {**pairs, "Classes": len(dataset.categories)}, tally, report)

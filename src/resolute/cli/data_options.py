@@ -20,6 +20,14 @@ EITHER_DASH = {"token_normalize_func": lambda token: token.replace("_", "-"), "h
 
 Workers = Annotated[int | None, typer.Option("--workers", "-j", min=1, help="Processes; all cores when left out.")]
 ReportFile = Annotated[Path | None, typer.Option("--report", metavar="FILE", help="Write the whole report as JSON.")]
+Layer = Annotated[str | None, typer.Option("--layer", help="Of a file that has several.")]
+ClassField = Annotated[
+    str | None,
+    typer.Option("--class-field", metavar="NAME", help="Field or column with the class; found when left out."),
+]
+Crs = Annotated[
+    str | None, typer.Option("--crs", metavar="EPSG:N", help="Coordinate system of labels that do not name theirs.")
+]
 _TRUE, _FALSE = frozenset({"true", "yes", "1", "on"}), frozenset({"false", "no", "0", "off"})
 
 

@@ -9,6 +9,9 @@ from resolute import imagery
 from resolute.cli.command import Run, command, group
 from resolute.cli.data_options import (
     EITHER_DASH,
+    ClassField,
+    Crs,
+    Layer,
     OptionalValues,
     ReportFile,
     Workers,
@@ -22,6 +25,7 @@ from resolute.domain.errors import InvalidInput
 app = group("From raw imagery to tiles.")
 
 Format = Literal["png", "jpg"]
+LabelKind = Literal["auto", "xview", "map", "coco", "yolo", "voc", "dota", "csv"]
 Bands = Annotated[str | None, typer.Option("--bands", metavar="R,G,B", help="Bands from 1, such as 5,3,2.")]
 Stretch = Annotated[
     Literal["auto", "none", "minmax", "percentile"],
@@ -115,8 +119,10 @@ def rgb(
 @command(app, "coco", context_settings=EITHER_DASH)
 def coco(
     run: Run,
-    images_dir: Annotated[Path, typer.Option("--train-images-dir", help="Folder of the TIFF files.")],
-    geojson: Annotated[Path, typer.Option("--train-geojson-path", help="xView's GeoJSON.")],
+    images_dir: Annotated[Path, typer.Option("--train-images-dir", "--images", help="Folder of the images.")],
+    labels: Annotated[
+        Path, typer.Option("--train-geojson-path", "--labels", help="Labels of any format: a file, or a folder.")
+    ],
     output_dir: Annotated[Path, typer.Option("--output-dir", help="Where train.json and val.json go.")],
     rgb_dir: Annotated[
         Path | None, typer.Option("--train-images-dir-rgb", help="Folder of the pictures; left out: TIFF names stay.")
@@ -128,14 +134,24 @@ def coco(
     names: Annotated[
         Path | None, typer.Option("--xview-class-labels", help="Lines of id:name; default xView's.")
     ] = None,
+    kind: Annotated[LabelKind, typer.Option("--from", help="Format of the labels; told by their looks.")] = "auto",
+    layer: Layer = None,
+    class_field: ClassField = None,
+    crs: Crs = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the split.")] = 0,
     parity: Parity = False,
     report: ReportFile = None,
 ) -> None:
-    """xView labels to COCO, split so that rare classes reach both sides. Every dropped or changed label is counted."""
+    """Labels to COCO, split so that rare classes reach both sides. Every dropped or changed label is counted.
+
+    Labels: xView's GeoJSON; polygons in map coordinates (GeoJSON, GeoPackage, shapefile, CSV with WKT); COCO, YOLO,
+    Pascal VOC, DOTA; boxes in the columns of a CSV file.
+    """
     job = imagery.ConvertJob(
         images_dir=images_dir,
-        geojson_path=geojson,
+        geojson_path=labels,
+        kind=kind,
+        options=imagery.LabelOptions(layer=layer, class_field=class_field, crs=crs),
         output_dir=output_dir,
         rgb_dir=rgb_dir,
         train_split_rate=rate,
@@ -143,7 +159,7 @@ def coco(
         is_parity=parity,
         classes=imagery.read_classes(mapping, names),
     )
-    total = len(imagery.list_images(images_dir, (".tif", ".tiff"))[0])
+    total = len(imagery.list_images(images_dir)[0])
     with progress_bar("Measuring images", total, "images") as on_progress:
         done = imagery.convert_labels(job, on_progress)
     pairs = {

@@ -28,6 +28,7 @@ from resolute.domain.errors import InvalidInput
 
 if TYPE_CHECKING:
     from resolute.vision.detections import Detector
+    from resolute.vision.exports import DetectionFiles
     from resolute.vision.merging import Method
     from resolute.vision.prediction import Outcome
 
@@ -72,6 +73,9 @@ def predict(
     full_image: Annotated[bool, typer.Option(help="Also look at the whole image, made small.")] = True,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Windows looked at together.")] = 8,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where results go.")] = Path("predictions"),
+    coco: Annotated[bool, typer.Option("--coco", help="Write all detections to detections.json.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Write all detections to detections.csv.")] = False,
+    gpkg: Annotated[bool, typer.Option("--gpkg", help="Write all detections to detections.gpkg.")] = False,
     geojson: Annotated[bool, typer.Option("--geojson", help="Write the detections of each image as GeoJSON.")] = False,
     draw: Annotated[bool, typer.Option("--draw/--no-draw", help="Draw the detections of each image.")] = True,
     bands: Bands = None,
@@ -80,7 +84,12 @@ def predict(
     limits: Limits = None,
     device: Device = "auto",
 ) -> None:
-    """Find objects on images, draw them, and write them as GeoJSON. Exit code 1 when an image could not be read."""
+    """Find objects on images, draw them, and write them down.
+
+    Exit code 1 when an image could not be read.
+    """
+    from resolute.imagery.georeference import read_georeference
+    from resolute.vision.exports import DetectionFiles
     from resolute.vision.prediction import Outcome, PredictJob, count_windows, expand_images, predict_files, sized_for
     from resolute.vision.slicing import MergeSettings
 
@@ -102,13 +111,18 @@ def predict(
     rendering = chosen_rendering(detector, bands, stretch, percentiles, limits)
     job = sized_for(detector, replace(job, rendering=rendering))
     outcomes: list[Outcome] = []
-    with progress_bar("Looking", count_windows(job), "windows") as progress:
+    formats = [name for name, is_wanted in (("coco", coco), ("csv", csv), ("gpkg", gpkg)) if is_wanted]
+    with DetectionFiles(out, formats) as files, progress_bar("Looking", count_windows(job), "windows") as progress:
 
         def told(step: str) -> None:
             progress.note = f"file {len(outcomes) + 1} of {len(job.images)}, {step}"
 
         for outcome in predict_files(detector, job, progress, told):
+            if outcome.found is not None:
+                place = read_georeference(outcome.image) if gpkg else None
+                files.add(outcome.image.name, outcome.found, outcome.classes, place)
             outcomes.append(outcome)
+    _tell_files(run, files)
     _show(run, outcomes)
 
 
@@ -122,6 +136,17 @@ def _detector(
     from resolute.vision.remote import DeployedDetector
 
     return DeployedDetector(run.client.session, deployment)
+
+
+def _tell_files(run: Run, files: "DetectionFiles") -> None:
+    if files.left_out:
+        print(
+            f"Warning: {len(files.left_out)} image(s) do not say where on earth they lie and are not in the "
+            f"GeoPackage, such as {files.left_out[0]}.",
+            file=sys.stderr,
+        )
+    if files.written and not run.is_json:
+        typer.echo(f"Wrote {', '.join(map(str, files.written))}")
 
 
 def _show(run: Run, outcomes: "list[Outcome]") -> None:

@@ -22,6 +22,7 @@ _WHERE = {
     "Effect": "report",
     "Encoding": "encoding",
     "Grid": "grid",
+    "LabelOptions": "formats.convert",
     "MEANING": "report",
     "PackResult": "shards.pack",
     "PictureFormat": "encoding",
@@ -45,6 +46,7 @@ _WHERE = {
     "convert_labels": "convert",
     "convert_to_rgb": "rgb",
     "describe_set": "register",
+    "detect_labels": "formats.detect",
     "download": "links",
     "image_size": "raster",
     "list_images": "files",
@@ -65,7 +67,7 @@ _WHERE = {
     "write_coco": "coco",
     "xview_classes": "classes",
 }
-_RENAMED = {"read_coco": "read", "write_coco": "write"}
+_RENAMED = {"detect_labels": "detect", "read_coco": "read", "write_coco": "write"}
 
 __all__ = sorted(_WHERE)
 

@@ -33,6 +33,13 @@ class Reason(StrEnum):
     INVERTED = "inverted"
     CLIPPED_TO_IMAGE = "clipped_to_image"
     BELOW_AREA_RATIO = "below_area_ratio"
+    NOT_AN_AREA = "not_an_area"
+    REPAIRED = "repaired"
+    HOLES_FILLED = "holes_filled"
+    TURNED_BOX = "turned_box"
+    NO_GEOREFERENCE = "no_georeference"
+    ON_NO_IMAGE = "on_no_image"
+    ON_SEVERAL_IMAGES = "on_several_images"
     RLE_LEFT_OUT = "rle_left_out"
     SIZE_DIFFERS = "size_differs"
     MIXED_KINDS = "mixed_kinds"
@@ -63,6 +70,13 @@ MEANING: dict[Reason, tuple[Effect, str]] = {
     Reason.INVERTED: (Effect.CHANGED, "corners the wrong way round were put in order"),
     Reason.CLIPPED_TO_IMAGE: (Effect.CHANGED, "the box was cut at the image's edge"),
     Reason.BELOW_AREA_RATIO: (Effect.DROPPED, "too little of the box lies in a tile (counted for each tile)"),
+    Reason.NOT_AN_AREA: (Effect.DROPPED, "the label is a point or a line, which has no area"),
+    Reason.REPAIRED: (Effect.CHANGED, "an outline that crosses itself was repaired"),
+    Reason.HOLES_FILLED: (Effect.CHANGED, "holes of an outline were filled, for which COCO has no word"),
+    Reason.TURNED_BOX: (Effect.CHANGED, "a turned box became the upright one around it; its corners stay as a mask"),
+    Reason.NO_GEOREFERENCE: (Effect.DROPPED, "the image does not say where on earth it lies"),
+    Reason.ON_NO_IMAGE: (Effect.DROPPED, "the label lies on none of the images"),
+    Reason.ON_SEVERAL_IMAGES: (Effect.NOTED, "the label lies on several images and is put on each"),
     Reason.RLE_LEFT_OUT: (Effect.CHANGED, "a run-length mask was left out; the box stays"),
     Reason.SIZE_DIFFERS: (Effect.NOTED, "the image has another size than its label file says; its own size was used"),
     Reason.MIXED_KINDS: (

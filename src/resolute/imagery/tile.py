@@ -89,7 +89,9 @@ def tile_set(job: TileJob, on_progress: Progress = lambda _: None) -> TileResult
         parts[index] = part
         report.merge(part.report)
         on_progress(1)
-    ordered = [parts[index] for index in range(len(tasks))]
+    torn = {part.stem for part in parts.values() if part.is_torn}
+    _remove_tiles(images_dir, torn, job.encoding.suffix)
+    ordered = [parts[index] for index in range(len(tasks)) if parts[index].stem not in torn]
     with paused_collector():
         dataset = assemble(source, ordered, job.encoding.suffix)
     coco.write(dataset, job.output_dir / labels_name)
@@ -102,9 +104,9 @@ def tile_set(job: TileJob, on_progress: Progress = lambda _: None) -> TileResult
         job.output_dir / labels_name,
         len(dataset.images),
         len(dataset.annotations),
-        sum(part.written for part in parts.values()),
-        sum(part.skipped for part in parts.values()),
-        sum(part.pixels for part in parts.values()) / 1e6,
+        sum(part.written for part in ordered),
+        sum(part.skipped for part in ordered),
+        sum(part.pixels for part in ordered) / 1e6,
         report,
     )
 

@@ -63,6 +63,8 @@ class TiledImage:
     skipped: int = 0
     pixels: int = 0
     origin: Origin | None = None
+    is_torn: bool = False
+    """It could not be read to its end: tiles that were written before that are no part of the set."""
     report: Report = field(default_factory=Report)
 
 
@@ -73,7 +75,7 @@ def tile_image(task: ImageTask) -> TiledImage:
             _tile(raster, task, result)
     except (InvalidInput, NotFound) as problem:
         missing = isinstance(problem, NotFound)
-        failed = TiledImage(task.stem)
+        failed = TiledImage(task.stem, is_torn=True)
         failed.report.add(Reason.IMAGE_NOT_FOUND if missing else Reason.IMAGE_UNREADABLE, str(problem))
         return failed
     return result

@@ -1,58 +1,19 @@
 """Detections as GeoJSON: longitude and latitude where the image knows its place on earth, pixels otherwise."""
 
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
+import shapely
 from numpy.typing import NDArray
-from rasterio.crs import CRS
-from rasterio.errors import NotGeoreferencedWarning, RasterioError
-from rasterio.transform import Affine, from_gcps
-from rasterio.warp import transform as reproject
 
-from resolute.domain.errors import InvalidInput
-from resolute.imagery.raster import open_gdal, unreadable
+from resolute.imagery.georeference import Georeference
 from resolute.vision.detections import ClassName, Detections
 from resolute.vision.slicing.regions import Patch, Regions, shifted
 
-_WGS84 = CRS.from_epsg(4326)
 Ring = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Georeference:
-    """From pixels (0, 0 is the upper left corner of the first one) to coordinates of `crs`."""
-
-    transform: Affine
-    crs: CRS
-
-    def to_wgs84(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Pixels [n, 2] as longitude and latitude."""
-        t = self.transform
-        x = t.a * points[:, 0] + t.b * points[:, 1] + t.c
-        y = t.d * points[:, 0] + t.e * points[:, 1] + t.f
-        longitude, latitude = reproject(self.crs, _WGS84, x, y)
-        return np.column_stack([longitude, latitude])
-
-
-def read_georeference(path: Path) -> Georeference | None:
-    """None when the file does not say where on earth it lies. Ground control points become a transform."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NotGeoreferencedWarning)
-            with open_gdal(path) as dataset:
-                points, points_crs = dataset.gcps
-                if dataset.crs is not None and not dataset.transform.is_identity:
-                    return Georeference(dataset.transform, dataset.crs)
-                if points and points_crs is not None:
-                    return Georeference(from_gcps(points), points_crs)
-    except (RasterioError, OSError) as problem:
-        raise InvalidInput(unreadable(path, problem)) from problem
-    return None
+_HALF_THE_WORLD = 180.0
 
 
 def to_geojson(
@@ -104,18 +65,41 @@ def _corners(box: NDArray[np.float32]) -> Ring:
 
 
 def _geometry(rings: list[Ring], georeference: Georeference | None) -> dict[str, Any]:
-    polygons = [[_closed(ring, georeference)] for ring in rings]
+    if georeference is None:
+        polygons = [[_closed(ring, 3)] for ring in rings]
+    else:
+        parts = [part for ring in rings for part in split_at_antimeridian(georeference.to_wgs84(ring))]
+        # Nine digits of a degree are a tenth of a millimetre.
+        polygons = [[_closed(part, 9)] for part in parts]
     if len(polygons) == 1:
         return {"type": "Polygon", "coordinates": polygons[0]}
     return {"type": "MultiPolygon", "coordinates": polygons}
 
 
-def _closed(ring: Ring, georeference: Georeference | None) -> list[list[float]]:
+def split_at_antimeridian(ring: Ring) -> list[Ring]:
+    """Longitudes and latitudes of one outline, cut where it crosses 180 degrees, as RFC 7946 asks.
+
+    A ring that reaches around more than half the world does so because it crosses.
+    """
+    longitudes = ring[:, 0]
+    if longitudes.max() - longitudes.min() <= _HALF_THE_WORLD:
+        return [ring]
+    unrolled = np.column_stack([np.where(longitudes < 0, longitudes + 360.0, longitudes), ring[:, 1]])
+    whole = shapely.make_valid(shapely.polygons(unrolled))
+    parts: list[Ring] = []
+    for west, shift in ((-_HALF_THE_WORLD, 0.0), (_HALF_THE_WORLD, 360.0)):
+        side = shapely.intersection(whole, shapely.box(west, -90.0, west + 360.0, 90.0))
+        for polygon in shapely.get_parts(side):
+            if shapely.area(polygon) > 0:
+                points = shapely.get_coordinates(shapely.get_exterior_ring(polygon))[:-1]
+                parts.append(points - np.array([shift, 0.0]))
+    return parts or [ring]
+
+
+def _closed(points: Ring, decimals: int) -> list[list[float]]:
     """Counter-clockwise, as the format wants it, and ending where it begins."""
-    points = ring if georeference is None else georeference.to_wgs84(ring)
     following = np.roll(points, -1, axis=0)
     if np.sum(points[:, 0] * following[:, 1] - following[:, 0] * points[:, 1]) < 0:
         points = points[::-1]
-    # Nine digits of a degree are a tenth of a millimetre.
-    rounded: list[list[float]] = np.round(points, 9 if georeference else 3).tolist()
+    rounded: list[list[float]] = np.round(points, decimals).tolist()
     return [*rounded, rounded[0]]

@@ -15,13 +15,14 @@ import numpy as np
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.imagery.encoding import Encoding, encode
 from resolute.imagery.files import IMAGE_SUFFIXES, list_images, write_atomic
+from resolute.imagery.georeference import read_georeference
 from resolute.imagery.grid import Grid, check_tiling
 from resolute.imagery.origins import options_for
 from resolute.imagery.raster import image_size
 from resolute.imagery.render_options import RenderOptions
 from resolute.vision.detections import ClassName, Detector, preprocessing_of
 from resolute.vision.drawing import draw_detections
-from resolute.vision.geo import read_georeference, to_geojson
+from resolute.vision.geo import to_geojson
 from resolute.vision.slicing.predict import MergeSettings, find_regions
 from resolute.vision.slicing.regions import Regions
 from resolute.vision.slicing.source import whole_picture

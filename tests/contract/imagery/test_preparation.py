@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -422,3 +423,31 @@ def test_an_image_of_a_hundred_gigapixels_takes_no_more_memory_than_a_small_one(
     tiles, grown_megabytes = map(int, out.split())
     assert tiles >= 330
     assert grown_megabytes < 150
+
+
+def test_an_image_that_is_torn_leaves_no_tile_behind(write_tiff: Callable[..., Path], tmp_path: Path) -> None:
+    pixels = np.random.default_rng(0).integers(0, 255, (400, 400, 3), dtype=np.uint8)
+    for name in ("whole.tif", "torn.tif"):
+        write_tiff(name, pixels, tiled=True, blockxsize=64, blockysize=64, compress="deflate")
+    content = bytearray((tmp_path / "torn.tif").read_bytes())
+    content[len(content) * 2 // 3 : len(content) * 2 // 3 + 4000] = bytes(4000)
+    (tmp_path / "torn.tif").write_bytes(content)
+    labels = coco.Dataset(
+        images=[
+            coco.Image(id=n, file_name=f"{name}.tif", width=400, height=400) for n, name in enumerate(("whole", "torn"))
+        ],
+        annotations=[coco.Annotation(id=n, image_id=n, category_id=1, bbox=[10, 10, 380, 380]) for n in range(2)],
+        categories=[coco.Category(id=1, name="x")],
+    )
+    coco.write(labels, tmp_path / "train.json")
+    job = TileJob(
+        image_dir=tmp_path, labels_path=tmp_path / "train.json", output_dir=tmp_path / "out", slice_size=100,
+        keeps_negatives=True, workers=1, part_pixels=40_000,
+    )  # fmt: skip
+
+    done = tile_set(job)
+
+    assert done.report.count(Reason.IMAGE_UNREADABLE) >= 1
+    names = {path.name for path in done.images_dir.glob("*.jpg")}
+    assert names == {image.file_name for image in coco.read(done.labels_path).images}
+    assert {name.partition("_")[0] for name in names} == {"whole"}

@@ -77,8 +77,14 @@ def _add_line(builder: DatasetBuilder, image_id: int, line: str, stem: str, repo
         report.add(Reason.ZERO_AREA, f"{stem}.txt: {line!r}")
         return
     mask = [[number(value) for value in values]]
+    if not _is_upright(points):
+        report.add(Reason.TURNED_BOX, f"{stem}.txt: {line!r}")
     builder.add_box(image_id, builder.add_category(parts[8]), polygon_bounds(points), mask)
     builder.dataset.annotations[-1].area = number(polygon_area(points))
+
+
+def _is_upright(points: list[tuple[float, float]]) -> bool:
+    return len({x for x, _ in points}) == 2 and len({y for _, y in points}) == 2
 
 
 def _corners(annotation: Annotation) -> list[float]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.imagery.origins import options_for
+from resolute.imagery.raster import image_size
 from resolute.imagery.render_options import RenderOptions
 from resolute.vision.detections import ClassName, Detections, Detector, preprocessing_of
 from resolute.vision.evaluation.evaluator import CocoEvaluator
@@ -49,44 +50,55 @@ def evaluate(
     if iou_type != "bbox" and not detector.has_masks:
         raise InvalidInput("The detector gives no masks. Measure boxes alone with iou_type='bbox'.")
 
-    def look(pictures: Sequence[Picture]) -> list[Detections]:
-        small = [picture for picture in pictures if side is None or max(picture.shape[:2]) <= side]
-        together = iter(detector.detect(small, score_threshold=score_threshold) if small else [])
-        return [
-            next(together)
-            if side is None or max(picture.shape[:2]) <= side
-            else predict_large(
+    read = _Reader(Path(image_dir), detector, rendering, side)
+
+    def look_by_windows(path: Path) -> Detections | None:
+        try:
+            return predict_large(
                 detector,
-                picture,
-                slice_size=side,
+                path,
+                slice_size=side or _ANY_SIZE,
                 overlap=overlap,
                 batch_size=batch_size,
                 merging=merging,
                 score_threshold=score_threshold,
+                rendering=read.options(path),
             )
-            for picture in pictures
-        ]
+        except (InvalidInput, NotFound):
+            return None  # Its first blocks could be read, others not: it counts as unseen.
 
-    read = _Reader(Path(image_dir), detector, rendering)
     for numbers, pictures in _batches(evaluator, read, batch_size, on_progress):
-        evaluator.update(numbers, look(pictures), table)
+        small = [picture for picture in pictures if isinstance(picture, np.ndarray)]
+        together = iter(detector.detect(small, score_threshold=score_threshold) if small else [])
+        found = [next(together) if isinstance(each, np.ndarray) else look_by_windows(each) for each in pictures]
+        seen = [(number, each) for number, each in zip(numbers, found, strict=True) if each is not None]
+        evaluator.update([number for number, _ in seen], [each for _, each in seen], table)
     if read.refusal is not None and len(evaluator.unseen) == len(evaluator.truth.images):
         raise read.refusal
     return evaluator
 
 
-class _Reader:
-    """Pictures of a folder, as the detector has to see them."""
+_Seen = Picture | Path
 
-    def __init__(self, folder: Path, detector: Detector, rendering: RenderOptions | None) -> None:
+
+class _Reader:
+    """Pictures of a folder, as the detector has to see them; an image that is looked at by windows stays a file."""
+
+    def __init__(self, folder: Path, detector: Detector, rendering: RenderOptions | None, side: int | None) -> None:
         self._folder, self._learnt, self._rendering = folder, preprocessing_of(detector), rendering
+        self._side = side
         self.refusal: InvalidInput | None = None
         """The first one of all."""
 
-    def __call__(self, name: str) -> Picture:
+    def options(self, path: Path) -> RenderOptions:
+        return options_for(path, self._learnt, self._rendering)
+
+    def __call__(self, name: str) -> _Seen:
         path = self._folder / name
         try:
-            options = options_for(path, self._learnt, self._rendering)
+            options = self.options(path)
+            if self._side is not None and max(image_size(path)) > self._side:
+                return path
             with whole_picture(path, options, max_side=_ANY_SIZE) as picture:
                 return picture
         except InvalidInput as problem:
@@ -112,9 +124,9 @@ def label_table(classes: Sequence[ClassName], names: dict[int, str]) -> dict[int
 
 def _batches(
     evaluator: CocoEvaluator, read: "_Reader", size: int, on_progress: Callable[[int], object]
-) -> Iterator[tuple[list[int], list[Picture]]]:
+) -> Iterator[tuple[list[int], list[_Seen]]]:
     numbers: list[int] = []
-    pictures: list[Picture] = []
+    pictures: list[_Seen] = []
     for number, image in evaluator.truth.images.items():
         try:
             pictures.append(read(image.file_name))

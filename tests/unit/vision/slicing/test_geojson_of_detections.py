@@ -8,8 +8,9 @@ import pytest
 import rasterio
 from rasterio.control import GroundControlPoint
 
+from resolute.imagery.georeference import WGS84, between, read_georeference
 from resolute.vision.detections import ClassName, Detections
-from resolute.vision.geo import read_georeference, to_geojson
+from resolute.vision.geo import to_geojson
 from resolute.vision.slicing import Patch, Regions
 
 CLASSES = (ClassName(11, "plane"), ClassName(12, "ship"))
@@ -122,3 +123,25 @@ def test_nothing_found_is_an_empty_collection() -> None:
     nothing = Detections(np.zeros((0, 4), np.float32), np.zeros(0, np.float32), np.zeros(0, np.int64))
 
     assert to_geojson(nothing, CLASSES)["features"] == []
+
+
+@pytest.mark.parametrize("epsg", [3832, 32601])
+def test_an_object_on_the_antimeridian_is_cut_there(tmp_path: Path, epsg: int) -> None:
+    """RFC 7946: no outline reaches around the world."""
+    crs = rasterio.crs.CRS.from_epsg(epsg)
+    x, y = between(WGS84, crs, np.array([[180.0, -17.0]]))[0]
+    transform = rasterio.Affine(100, 0, x - 5000, 0, -100, y + 4000)
+    found = Detections(np.array([[40, 20, 60, 40]], np.float32), np.ones(1, np.float32), np.ones(1, np.int64))
+
+    place = read_georeference(_write(tmp_path / "a.tif", crs=crs, transform=transform))
+    (feature,) = to_geojson(found, CLASSES, place)["features"]
+
+    assert feature["geometry"]["type"] == "MultiPolygon"
+    parts = [np.array(part[0]) for part in feature["geometry"]["coordinates"]]
+    assert sorted((part[:, 0].min() > 179.9, part[:, 0].max() < -179.9) for part in parts) == [
+        (False, True),
+        (True, False),
+    ]
+    assert all(_turns_left(part.tolist()) for part in parts)
+    widths = [part[:, 0].max() - part[:, 0].min() for part in parts]
+    assert widths == pytest.approx([widths[0]] * 2, rel=0.1)

@@ -1,5 +1,6 @@
 """Where pixels come from, the fake detector, and deployments as detectors."""
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -189,3 +190,15 @@ def test_a_job_knows_its_windows_before_it_begins(tmp_path: Path) -> None:
     assert outcomes[0].problem is None
     assert "gone.png" in str(outcomes[1].problem)
     assert outcomes[1].rows() == []
+
+
+def test_noise_with_an_object_at_every_pixel_does_not_fill_the_memory() -> None:
+    noise = np.random.default_rng(0).integers(0, 256, (500, 500, 3), dtype=np.uint8)
+    tracemalloc.start()
+
+    (found,) = FakeDetector().detect([noise])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert len(found) > 10_000
+    assert peak < 100_000_000
