@@ -6,7 +6,7 @@
     model.train(workers=2, hyperparameters={"--epochs": 5})
     model.deploy()
 
-Scripts written for the Kaptain SDK find its names here; `provide_kaptain()` lets them keep their imports too.
+Scripts written for the Kaptain SDK find its names here, and under the SDK's own where that is not installed.
 """
 
 import sys
@@ -71,6 +71,6 @@ _ALIASES = Path(__file__).parent / "training" / "lifecycle" / "aliases"
 
 
 def provide_kaptain() -> None:
-    """From now on `import kaptain...` in this process finds these names. Trials need no call."""
+    """From now on `import kaptain...` in this process finds these names, also where the SDK is installed."""
     if str(_ALIASES) not in sys.path:
         sys.path.insert(0, str(_ALIASES))

@@ -73,6 +73,14 @@ def test_a_checkout_without_the_web_ui_is_refused_with_the_remedy(archives: Path
     assert "make ui" in refused.stderr
 
 
+def test_the_kaptain_sdk_is_found_under_its_own_name(installed: Path, tmp_path: Path) -> None:
+    code = "from kaptain.model.models import Model; import resolute; print(Model is resolute.Model)"
+
+    found = subprocess.run([installed / "python", "-c", code], cwd=tmp_path, capture_output=True, text=True)
+
+    assert found.stdout.strip() == "True", found.stderr
+
+
 def test_an_empty_environment_runs_the_platform_and_shows_its_page(installed: Path, tmp_path: Path) -> None:
     with _Master(installed, tmp_path) as (url, process):
         page = httpx.get(url + "/det", follow_redirects=True)

@@ -1,7 +1,9 @@
 """Every name is where users of the Kaptain SDK look for it."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -46,10 +48,34 @@ def test_notebooks_may_keep_their_imports() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_without_asking_nothing_is_called_kaptain() -> None:
-    code = "import importlib.util, resolute.lifecycle, sys; sys.exit(importlib.util.find_spec('kaptain') is not None)"
+ALIASES = Path(resolute.__file__).parent / "training" / "lifecycle" / "aliases"
 
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+def import_kaptain(**env: str) -> "subprocess.CompletedProcess[str]":
+    """In a fresh process whose path ends as an installation's does."""
+    code = f"import sys; sys.path.append({str(ALIASES)!r}); from kaptain.model.models import Model; print(Model)"
+    return subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, env={**os.environ, **env}
+    )
+
+
+def test_the_notebooks_import_works_without_an_extra_line() -> None:
+    assert "resolute.client.lifecycle.model.Model" in import_kaptain().stdout
+
+
+def test_the_names_can_be_switched_off() -> None:
+    refused = import_kaptain(RESOLUTE_KAPTAIN="off")
+
+    assert refused.returncode == 1
+    assert "No module named 'kaptain': RESOLUTE_KAPTAIN is off" in refused.stderr
+
+
+def test_an_sdk_that_is_installed_comes_first(tmp_path: Path) -> None:
+    (tmp_path / "kaptain" / "model").mkdir(parents=True)
+    (tmp_path / "kaptain" / "__init__.py").touch()
+    (tmp_path / "kaptain" / "model" / "models.py").write_text("Model = 'theirs'")
+
+    assert import_kaptain(PYTHONPATH=str(tmp_path)).stdout.strip() == "theirs"
 
 
 def test_a_model_is_made_without_torch_or_the_database() -> None:
