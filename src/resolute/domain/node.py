@@ -29,6 +29,8 @@ class Pool:
     """Nodes come when work waits for them, so what does not fit now may fit later."""
     is_delegating: bool = False
     """An engine outside places: it is given the gang and says later which nodes and slots that came to."""
+    problem: str = ""
+    """Why nothing can be started there now, as one sentence: its engine does not answer."""
 
 
 @dataclass(frozen=True, slots=True)

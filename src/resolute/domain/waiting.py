@@ -35,6 +35,8 @@ class WaitingFor(StrEnum):
     """Every node runs as many tasks without slots as it takes."""
     ENGINE = "ENGINE"
     """The engine of a delegating pool has it."""
+    ANSWER = "ANSWER"
+    """The engine of its pool does not answer."""
     START = "START"
     """It was placed and could not be started; it is tried again."""
 
@@ -135,6 +137,10 @@ def _not_looked_at(wait: Wait, pool: str, jobs: str) -> str:
     return "The scheduler has not looked at it yet."
 
 
+def _answer(wait: Wait, pool: str, jobs: str) -> str:
+    return f"Waits for the engine of pool {pool}, which does not answer: {wait.note}"
+
+
 def _start(wait: Wait, pool: str, jobs: str) -> str:
     return f"Could not be started, and is tried again: {wait.note}"
 
@@ -152,6 +158,7 @@ _SENTENCES: dict[WaitingFor, Callable[[Wait, str, str], str]] = {
     WaitingFor.SHARE: _share,
     WaitingFor.CROWD: _crowd,
     WaitingFor.ENGINE: _engine,
+    WaitingFor.ANSWER: _answer,
     WaitingFor.START: _start,
 }
 

@@ -33,14 +33,15 @@ from resolute.engine.loop import EngineLoop
 from resolute.engine.platform import MasterConfig, Platform
 from resolute.engine.ports.database import Store
 from resolute.engine.ports.runner import Runner
+from resolute.runners.engines import Surroundings, open_runners
 from resolute.runners.hosts import HostsRunner, read_hosts
-from resolute.runners.local import LocalRunner
 from resolute.server.addresses import advertised_url, is_loopback
 from resolute.server.app import create_app
 from resolute.server.home import home_folder, make_private
 from resolute.server.http_protocol import BoundedProtocol
 from resolute.server.logbook import Logbook, keep_log
 from resolute.serving.router.process import RouterProcess
+from resolute.spec.runners import RunnerConfig
 from resolute.store.blobs import open_blobs
 from resolute.store.blobs.dataset_files import open_dataset_files
 from resolute.store.db.database import DatabaseStore, open_store
@@ -78,6 +79,8 @@ class Options:
     """Of the router of deployments. None: the one after the master's."""
     audit_days: int = DEFAULT_AUDIT_DAYS
     rights: RightsMode = RightsMode.BASIC
+    runners: Sequence[RunnerConfig] = ()
+    """Empty: this machine alone, with `slots`."""
 
 
 def run(
@@ -96,6 +99,7 @@ def run(
     router_port: int | None = None,
     audit_days: int = DEFAULT_AUDIT_DAYS,
     rights: RightsMode = RightsMode.BASIC,
+    runners: Sequence[RunnerConfig] = (),
 ) -> int:
     """Serve until SIGTERM or Ctrl-C; returns the exit code. Raises ResoluteError when it cannot start."""
     options = Options(
@@ -113,6 +117,7 @@ def run(
         router_port=_port_in(os.environ.get("RESOLUTE_ROUTER_PORT")) if router_port is None else router_port,
         audit_days=audit_days,
         rights=rights,
+        runners=runners,
     )
     _allow_many_files()
     return Master(options).serve()
@@ -142,16 +147,17 @@ class Master:
                 platform.runner.close(stop_gangs=stop_gangs)
 
     def _platform(self, store: Store, listener: socket.socket) -> Platform:
+        url = self._options.advertise or _reachable_url(listener)
         return Platform(
             store=store,
-            runner=self._runner(store),
+            runner=self._runner(store, url),
             logs=FileLogs(self._home / "logs"),
             blobs=open_blobs,
             dataset_files=open_dataset_files,
             clock=lambda: datetime.now(UTC),
             config=MasterConfig(
                 home=self._home,
-                url=self._options.advertise or _reachable_url(listener),
+                url=url,
                 is_local=is_loopback(self._options.host),
                 rights=self._options.rights,
                 cluster_id=_cluster_id(store),
@@ -160,17 +166,19 @@ class Master:
             ),
         )
 
-    def _runner(self, store: Store) -> Runner:
+    def _runner(self, store: Store, url: str) -> Runner:
         def read_code(context_id: str) -> bytes:
             with store.read() as tx:
                 return tx.contexts.get(context_id)
 
-        slots, warm = self._options.slots, self._options.warm
+        slots = self._options.slots
         hosts = os.environ.get("RESOLUTE_TEST_HOSTS")
         if hosts:  # tests: namespaces of this machine play the hosts of a cluster
             shared = Path(hosts).parent
             return HostsRunner(home=self._home, hosts=read_hosts(Path(hosts)), slots=slots or 1, shared=shared)
-        return LocalRunner(home=self._home, slots=slots, warm=warm, read_code=read_code)
+        configs = self._options.runners or (RunnerConfig("local", "local", {} if slots is None else {"slots": slots}),)
+        around = Surroundings(home=self._home, url=url, warm=self._options.warm, read_code=read_code)
+        return open_runners(configs, around)
 
     def _prepare(self, platform: Platform) -> None:
         (self._home / "checkpoints").mkdir(exist_ok=True)

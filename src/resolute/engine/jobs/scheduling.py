@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.claim import Claim, ClaimState, Decision, claims_by_pool
+from resolute.domain.explanation import WITH_ENGINE
 from resolute.domain.node import Node, Pool
 from resolute.domain.placement import delegate, place
 from resolute.domain.pool import pool_named
@@ -40,8 +41,9 @@ def _ids_of(allocations: list[Allocation]) -> set[str]:
 def _decide(platform: Platform, name: str, pools: list[Pool], nodes: list[Node], claims: list[Claim]) -> Decision:
     pool = pool_named(name, pools)
     if pool is None:
-        gone = Wait(reason=WaitingFor.POOL, nodes=tuple(each.name for each in pools))
-        return Decision(waiting={c.allocation_id: gone for c in claims if c.state is ClaimState.QUEUED})
+        return _all_wait(claims, Wait(reason=WaitingFor.POOL, nodes=tuple(each.name for each in pools)))
+    if pool.problem:
+        return _all_wait(claims, Wait(reason=WaitingFor.ANSWER, note=pool.problem))
     if pool.is_delegating:
         return delegate(claims)
     return place(
@@ -52,6 +54,12 @@ def _decide(platform: Platform, name: str, pools: list[Pool], nodes: list[Node],
         preemption=platform.config.preemption,
         fitting=platform.config.fitting_policy,
     )
+
+
+def _all_wait(claims: list[Claim], wait: Wait) -> Decision:
+    """For one thing. What an engine has waits for that engine."""
+    waits = {ClaimState.QUEUED: wait, ClaimState.SUBMITTED: WITH_ENGINE}
+    return Decision(waiting={claim.allocation_id: waits[claim.state] for claim in claims if claim.state in waits})
 
 
 def _apply(platform: Platform, decision: Decision) -> None:

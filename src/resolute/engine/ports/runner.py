@@ -102,7 +102,8 @@ class Runner(Protocol):
         Raises EnvironmentFailed, or Unavailable when it should be tried again."""
 
     def poll(self, handles: Sequence[str]) -> dict[str, GangStatus]:
-        """What is known of each; asked many times a second, so an engine that is slow to ask answers from memory."""
+        """What is known of each; asked many times a second, so an engine that is slow to ask answers from memory
+        (`runners.polled`). Those of which nothing is known now are left out; lost is what surely is not there."""
 
     def stop(self, handle: str, *, force: bool) -> None:
         """SIGTERM to every rank, or SIGKILL with `force`. Unknown or ended handles are ignored."""
