@@ -13,8 +13,9 @@ FULL = """
 name: full
 entrypoint: [python3, train.py, --fast]
 resources: {slots_per_trial: 4}
-searcher: {name: grid, metric: loss, max_length: {batches: 10}}
-hyperparameters: {lr: {type: categorical, vals: [0.1, 0.2]}}
+searcher: {name: single, metric: loss, max_length: {batches: 10}}
+hyperparameters: {lr: {type: double, minval: 0.1, maxval: 0.9}}
+reproducibility: {experiment_seed: 7}
 bind_mounts: [{host_path: /data, container_path: /data, read_only: true}]
 environment:
   image: {cpu: 'python:3.12'}

@@ -174,7 +174,14 @@ def all_nodes(allocation: Allocation, heard: Sequence[GangNode], phase: Phase) -
 
 def _quiet(allocation: Allocation, rank: int, phase: Phase) -> GangNode:
     share = allocation.shares[rank] if rank < len(allocation.shares) else NodeShare("", ())
-    return GangNode(allocation_id=allocation.id, rank=rank, node_id=share.node_id, slot_ids=share.slot_ids, phase=phase)
+    return GangNode(
+        allocation_id=allocation.id,
+        rank=rank,
+        node_id=share.node_id,
+        address=share.address,
+        slot_ids=share.slot_ids,
+        phase=phase,
+    )
 
 
 def phase_of(phases: Sequence[Phase]) -> Phase:

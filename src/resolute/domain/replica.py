@@ -81,12 +81,18 @@ def address_parts(address: str) -> tuple[str, int]:
 
 
 def check_address(address: str, *, node_addresses: Collection[str]) -> None:
-    """Raises InvalidInput unless it is on this machine, or on the node on which the platform started the replica."""
+    """Raises InvalidInput unless it is on the node on which the platform started the replica. Loopback is the master's
+    own: a replica on another machine is not there, but something else may be."""
     host, _ = address_parts(address)
-    if host == "localhost" or (_is_ip(host) and ip_address(host).is_loopback) or host in node_addresses:
+    is_here = not node_addresses or any(map(_is_loopback, node_addresses))
+    if host in node_addresses or (is_here and _is_loopback(host)):
         return
-    places = ", ".join(("127.0.0.1", *(a for a in node_addresses if a != "127.0.0.1")))
+    places = ", ".join(dict.fromkeys([*(("127.0.0.1",) if is_here else ()), *node_addresses]))
     raise InvalidInput(f"A model server at {address!r} is not where it was started. Listen on one of: {places}.")
+
+
+def _is_loopback(host: str) -> bool:
+    return host == "localhost" or (_is_ip(host) and ip_address(host).is_loopback)
 
 
 def _is_ip(host: str) -> bool:

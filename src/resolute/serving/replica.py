@@ -23,7 +23,7 @@ import uvloop
 from resolute.domain.errors import InvalidInput, ResoluteError
 from resolute.serving.dataplane import DataPlane
 from resolute.serving.http_server import ModelHttpServer, standard_log
-from resolute.serving.replica_report import MasterReport
+from resolute.serving.replica_report import MasterReport, address_towards_master
 from resolute.serving.settings import DEFAULT_LOAD, Limits, ModelSettings
 from resolute.serving.worker_child import Nursery
 from resolute.serving.worker_process import WorkerProcess
@@ -95,7 +95,7 @@ def settings_of(options: argparse.Namespace) -> ReplicaSettings:
             max_body_bytes=options.max_body_bytes,
             drain_s=options.drain_s,
         ),
-        host=options.host,
+        host=options.host or address_towards_master(os.environ),
         port=options.port,
         grpc_port=options.grpc_port,
         ready_file=options.ready_file,
@@ -118,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--name", required=True, help="name it answers to")
     parser.add_argument("--version", default="1")
-    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--host", default="127.0.0.1", help="empty: the address from which it reaches its master")
     parser.add_argument("--port", type=int, default=0, help="0: any free port")
     parser.add_argument("--grpc-port", type=int, default=-1, help="-1: no gRPC; 0: any free port")
     parser.add_argument("--options", default="{}", help="JSON object for the model")
@@ -217,7 +217,7 @@ async def _report(settings: ReplicaSettings, plane: DataPlane, port: int, env: M
     if report is None:
         return
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host
-    await report.listens(f"{host}:{port}")
+    await report.listens(f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
     await plane.models[settings.model.name].pool.settled()
     if not plane.why_not_ready:
         await report.is_ready()

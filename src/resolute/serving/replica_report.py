@@ -3,16 +3,32 @@
 import asyncio
 import contextlib
 import logging
+import socket
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from resolute.client.trust import Trust
-from resolute.domain.errors import ResoluteError
+from resolute.domain.errors import InvalidInput, ResoluteError
 
 _log = logging.getLogger("resolute.serving")
 _ANSWER_S = 10.0
+
+
+def address_towards_master(env: Mapping[str, str]) -> str:
+    """The own address on the way to the master: where the router beside it gets here. Nothing is sent."""
+    master = urlsplit(env.get("RESOLUTE_MASTER") or env.get("DET_MASTER") or "")
+    try:
+        family, kind, protocol, _, target = socket.getaddrinfo(master.hostname or "", 9, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.connect(target)
+            return str(probe.getsockname()[0])
+    except OSError as error:
+        raise InvalidInput(
+            f"There is no way to the master {master.geturl() or '(RESOLUTE_MASTER is not set)'}: {error}. "
+            "Say where to listen with --host."
+        ) from error
 
 
 class _Leaving(Exception):

@@ -183,10 +183,10 @@ def replica_gang(platform: Platform, launch: Launch) -> Gang:
 
 
 def _address(platform: Platform, allocation: Allocation) -> str:
-    """Where the router reaches it: a node that has other addresses than loopback may be another machine."""
+    """Where the router reaches its node. Empty: it finds out by itself, where an engine outside places it."""
     node_ids = [share.node_id for share in allocation.shares]
     addresses = [a for node in platform.runner.nodes() if node.id in node_ids for a in node.addresses]
-    return addresses[0] if addresses else "127.0.0.1"
+    return addresses[0] if addresses else ""
 
 
 def _command(deployment: Deployment, revision: Revision, address: str) -> tuple[str, ...]:

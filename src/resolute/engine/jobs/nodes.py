@@ -137,7 +137,7 @@ def _alone(platform: Platform, allocation: Allocation) -> Meeting:
     """One node meets nobody, and its supervisor does not join."""
     share = allocation.shares[0]
     addresses = {node.id: node.addresses[0] for node in platform.runner.nodes() if node.addresses}
-    address = addresses.get(share.node_id, "127.0.0.1")
+    address = share.address or addresses.get(share.node_id, "127.0.0.1")
     return Meeting(addresses=(address,), slots=(len(share.slot_ids),), ports=())
 
 
