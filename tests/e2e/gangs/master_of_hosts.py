@@ -1,24 +1,28 @@
 """A master whose runner has two hosts that share nothing with it: `resolute up`, but for the runner.
 
-Each node part is started by the command that any engine can run, with a home of its own; it knows the master's address
-and its allocation's token. Run as a script: HOME PORT.
+In the pool `default` the master places; in `cluster` the runner does, as an engine outside would. Each node part is
+started by the command that any engine can run, with a home of its own; it knows the master's address and its
+allocation's token. Run as a script: HOME PORT.
 """
 
 import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from resolute.domain.allocation import NodeShare
 from resolute.domain.gang import Phase, resources_id
 from resolute.domain.node import Node, Pool, Slot
 from resolute.engine.ports.runner import Gang, GangStatus
-from resolute.runners.node_request import node_request
+from resolute.runners.node_request import NodeRequest, node_request
 from resolute.runners.rendering import render_gang
 from resolute.runners.runs import Runs
 from resolute.server.main import Master, Options
 
 HOSTS = ("one", "two")
+CLUSTER = "cluster"
 
 
 class RunnerOfHosts:
@@ -29,7 +33,7 @@ class RunnerOfHosts:
         self._runs = {host: Runs(home / host / "runs") for host in _made(home)}
 
     def pools(self) -> list[Pool]:
-        return [Pool("default")]
+        return [Pool("default"), Pool(CLUSTER, is_delegating=True)]
 
     def nodes(self) -> list[Node]:
         return [Node(id=host, slots=(Slot(0),), addresses=("127.0.0.1",)) for host in HOSTS]
@@ -39,13 +43,20 @@ class RunnerOfHosts:
 
     def start(self, gang: Gang) -> str:
         for part in gang.nodes:
-            home = self._home / part.share.node_id
-            request = node_request(gang, part, address="127.0.0.1")
-            file = home / f"{resources_id(gang.allocation_id, part.rank)}.json"
-            file.write_text(json.dumps(request.as_json()))
-            command = [sys.executable, "-m", "resolute.runners.node", "--request", str(file), "--home", str(home)]
-            subprocess.Popen(command, start_new_session=True, stdin=subprocess.DEVNULL)
+            self._start(gang, part.share.node_id, part.rank, node_request(gang, part, address="127.0.0.1"))
+        if not gang.nodes:
+            request = replace(node_request(gang), address="127.0.0.1")
+            for rank, host in enumerate(reversed(HOSTS)):
+                placed = ["--rank", str(rank), "--nodes", str(len(HOSTS)), "--node-id", host, "--slots", "1"]
+                self._start(gang, host, rank, request, *placed)
         return gang.allocation_id
+
+    def _start(self, gang: Gang, host: str, rank: int, request: NodeRequest, *placed: str) -> None:
+        home = self._home / host
+        file = home / f"{resources_id(gang.allocation_id, rank)}.json"
+        file.write_text(json.dumps(request.as_json()))
+        command = [sys.executable, "-m", "resolute.runners.node", "--request", str(file), "--home", str(home), *placed]
+        subprocess.Popen(command, start_new_session=True, stdin=subprocess.DEVNULL)
 
     def poll(self, handles: Sequence[str]) -> dict[str, GangStatus]:
         return {handle: self._status(handle) for handle in handles}
@@ -57,7 +68,8 @@ class RunnerOfHosts:
             exits.append(run.exit() if run.path.exists() else None)
         failed = next((each for each in exits if each is not None and each.code), None)
         if None in exits:
-            return GangStatus(phase=Phase.RUNNING)
+            shares = tuple(NodeShare(host, (0,)) for host, _ in self._parts(handle))
+            return GangStatus(phase=Phase.RUNNING, shares=shares, addresses=("127.0.0.1",) * len(shares))
         return GangStatus(phase=Phase.ENDED, exit_code=failed.code if failed else 0)
 
     def stop(self, handle: str, *, force: bool) -> None:
@@ -66,7 +78,8 @@ class RunnerOfHosts:
 
     def _parts(self, handle: str) -> list[tuple[str, str]]:
         """Hosts and the ids of what was sent to them."""
-        return [(host, file.stem) for host in HOSTS for file in (self._home / host).glob(f"{handle}.*.json")]
+        parts = [(host, file.stem) for host in HOSTS for file in (self._home / host).glob(f"{handle}.*.json")]
+        return sorted(parts, key=lambda part: part[1])
 
     def running(self) -> list[str]:
         return []

@@ -103,6 +103,17 @@ def test_a_gang_meets_through_the_master_and_its_log_is_whole(master: Any) -> No
     assert len(list(master.home.glob("hosts/*/contexts/*.tar.gz"))) == 2
 
 
+def test_where_an_engine_places_the_nodes_say_who_they_are_and_meet_all_the_same(master: Any) -> None:
+    config = CONFIG.replace("slots_per_trial: 2", "slots_per_trial: 2, resource_pool: cluster")
+    experiment_id = master.create(config, HERE / "model")
+
+    assert master.wait(experiment_id) == "STATE_COMPLETED", log_of(master, experiment_id)
+
+    assert_whole(log_of(master, experiment_id))
+    nodes = task_of(master, experiment_id)["allocations"][0]["nodes"]
+    assert [(node["rank"], node["nodeId"], node["exitCode"]) for node in nodes] == [(0, "two", 0), (1, "one", 0)]
+
+
 def test_a_master_that_is_killed_meanwhile_loses_and_doubles_no_line(master: Any) -> None:
     experiment_id = master.create(CONFIG, HERE / "model")
     for moment in (5, 15, 30):
