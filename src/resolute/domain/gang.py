@@ -29,6 +29,9 @@ class Phase(StrEnum):
 
 _ORDER = tuple(Phase)
 _LONGEST_ADDRESS = 260
+_MOST_PORTS = 16
+_MOST_SLOTS = 4096
+"""Of one node; cores count where there are no devices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +59,10 @@ class GangNode:
         """It is reached there. Raises InvalidInput for what nobody could reach."""
         if not address or len(address) > _LONGEST_ADDRESS or not address.isprintable() or " " in address:
             raise InvalidInput(f"address: {address[:100]!r} is none. Send the one under which other nodes reach this.")
-        if not all(0 < port < 65536 for port in ports):
-            raise InvalidInput(f"ports: {list(ports)[:10]} are not all between 1 and 65535.")
+        if len(ports) > _MOST_PORTS or not all(0 < port < 65536 for port in ports):
+            raise InvalidInput(f"ports: {list(ports)[:10]} are not up to {_MOST_PORTS} ports between 1 and 65535.")
+        if len(slot_ids) > _MOST_SLOTS or len(node_id) > _LONGEST_ADDRESS:
+            raise InvalidInput(f"slotIds, nodeId: no node has more than {_MOST_SLOTS} slots, or a name that long.")
         return replace(self, node_id=node_id, address=address, slot_ids=slot_ids, ports=ports)
 
     def in_phase(self, phase: Phase, *, now: datetime, exit_code: int | None = None, reason: str = "") -> "GangNode":

@@ -55,6 +55,13 @@ def test_an_address_that_nobody_could_reach_is_refused(address: str, ports: tupl
         NODE.joined(node_id="n", address=address, slot_ids=(), ports=ports)
 
 
+def test_a_node_of_impossible_size_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="ports"):
+        NODE.joined(node_id="n", address="h", slot_ids=(), ports=(1,) * 17)
+    with pytest.raises(InvalidInput, match="slotIds"):
+        NODE.joined(node_id="n", address="h", slot_ids=tuple(range(5000)), ports=())
+
+
 @pytest.mark.parametrize(("start", "goal"), list(product(Phase, repeat=2)))
 def test_a_node_never_goes_back_to_an_earlier_phase(start: Phase, goal: Phase) -> None:
     order = list(Phase)
