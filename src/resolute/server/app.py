@@ -16,6 +16,7 @@ from resolute.server.headers import BrowserRules
 from resolute.server.health import HealthCheck
 from resolute.server.logbook import Logbook
 from resolute.server.resource import operation_id
+from resolute.server.revocation import Revocation
 from resolute.server.routes import (
     audit,
     checkpoints,
@@ -113,6 +114,7 @@ def create_app(
     for router in _ROUTERS:
         router.add_to(app)
     hosts = tuple(allowed_hosts)
+    app.add_middleware(Revocation)
     app.add_middleware(Gate, hosts=hosts, open_routes=open_routes(), max_body_bytes=max_body_bytes)
     app.add_middleware(BrowserRules)
     return app

@@ -93,6 +93,11 @@ class Tokens:
         for topic in (rights.RIGHTS_CHANGED, "users"):
             platform.bus.subscribe(topic, self.forget)
 
+    @property
+    def generation(self) -> int:
+        """Grows whenever somebody's token or rights may have changed."""
+        return self._generation
+
     async def principal(self, token: str, *, is_task: bool) -> Principal:
         key = (hash_token(token), is_task)
         known = self._known.get(key)
@@ -140,6 +145,7 @@ async def authenticate(connection: HTTPConnection) -> Principal | None:
     if needs.door in (Door.OPEN, Door.CHECKED_INSIDE):
         return None
     principal = await find_principal(connection)
+    connection.scope["principal"] = principal
     if principal.allocation is not None:
         if _is_of_own_task(principal, needs, connection):
             return principal

@@ -30,7 +30,7 @@ class Door:
     """The app in one mode, called without a client or a socket between."""
 
     def __init__(self, app: FastAPI, world: World) -> None:
-        self._app = app
+        self.app = app
         self._world = world
         self._loop = asyncio.new_event_loop()
         self._end = asyncio.Event()
@@ -86,7 +86,7 @@ class Door:
             else:
                 answer.content += message.get("body", b"")
 
-        await self._app(scope, receive, send)
+        await self.app(scope, receive, send)
         return answer
 
 

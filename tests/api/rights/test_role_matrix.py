@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.api.rights.calls import call_of, is_about_place
+from tests.api.rights.traces import shown_places
 from tests.api.rights.world import OWNERS, PLACES, ROLES, Place, World
 
 from resolute.domain.rights import RightsMode
@@ -37,6 +38,11 @@ class Row:
     def seen_with(self) -> str:
         """The least role that learns that the thing exists."""
         return "model-registry-viewer" if "{model_name}" in self.path else "viewer"
+
+    @property
+    def shows_with(self) -> str:
+        """The least role that sees anything of a workspace in the answer."""
+        return "model-registry-viewer" if self.roles.startswith("model-registry-viewer") else "viewer"
 
 
 def rows() -> Iterator[Row]:
@@ -143,6 +149,10 @@ def _try(world: World, door: Any, row: Row, caller: str, place: Place, mode: Rig
         world.restore()
     if answer.status not in wanted:
         return f"{answer.status} instead of {sorted(wanted)}: {answer.content[:200]!r}"
+    if mode is RightsMode.ROLES and answer.status < 300:
+        shown = [other for other in shown_places(world, answer.content) if not holds(caller, other, row.shows_with)]
+        if shown:
+            return f"shows what is in {shown}: {answer.content[:2000]!r}"
     if row.roles.endswith("each") and answer.status == 200:
         return _wrong_deeds(row, answer.json["results"], caller, place, mode)
     return ""

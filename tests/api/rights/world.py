@@ -90,6 +90,7 @@ class World:
             self._saved.backup(live)
         for place in self.places.values():
             write_checkpoints(self.platforms[RightsMode.BASIC], place)
+        self.platforms[RightsMode.BASIC].bus.publish(rights.RIGHTS_CHANGED)
 
 
 def database_of(platform: Platform) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from resolute.domain.allocation import Allocation
 from resolute.domain.change import Action
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.domain.rights import (
@@ -65,6 +66,14 @@ def require(
 def seen(tx: Transaction, rights: Rights, permission: Permission, parameter: str, values: Iterable[Any]) -> list[Any]:
     """Those of `values` that are there, and for which the permission is held."""
     return [each for each in values if _is_held(tx, rights, permission, parameter, each)]
+
+
+def seen_allocations(tx: Transaction, rights: Rights, allocations: Iterable[Allocation]) -> set[str]:
+    """Ids of those whose work may be seen, whatever kind of task it is."""
+    held = list(allocations)
+    if all(rights.has(view) for view in (Permission.VIEW_EXPERIMENT_METADATA, Permission.VIEW_NSC)):
+        return {allocation.id for allocation in held}
+    return {each.id for each in held if rights.sees(subject_of(tx, "allocation_id", each.id))}
 
 
 def _is_held(tx: Transaction, rights: Rights, permission: Permission, parameter: str, value: Any) -> bool:

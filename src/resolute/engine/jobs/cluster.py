@@ -22,6 +22,10 @@ class NodeView:
     """Slot id to the allocation that holds it."""
     zero_slot: tuple[Allocation, ...] = ()
 
+    @property
+    def allocations(self) -> tuple[Allocation, ...]:
+        return (*self.used.values(), *self.zero_slot)
+
 
 @dataclass(frozen=True, slots=True)
 class PoolView:

@@ -1,5 +1,6 @@
 """Nodes (agents), slots, resource pools and the job queue."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import Query
@@ -8,6 +9,7 @@ from resolute.domain import needs
 from resolute.domain.errors import NotFound, NotSupported
 from resolute.domain.node import Slot
 from resolute.domain.rights import Permission
+from resolute.engine.access.rights import seen_allocations
 from resolute.engine.jobs import cluster as engine
 from resolute.engine.jobs.cluster import NodeView
 from resolute.engine.jobs.queue import JobUpdate, JobView, list_jobs, update_jobs
@@ -32,17 +34,20 @@ router = Resource(tags=["cluster"])
 @router.get("/api/v1/agents", needs=needs.SIGNED_IN)
 def get_agents(
     platform: PlatformOf,
+    caller: Caller,
     state: StateOf,
     page: Paging,
     exclude_slots: Annotated[bool, Query(alias="excludeSlots")] = False,
     exclude_containers: Annotated[bool, Query(alias="excludeContainers")] = False,
 ) -> wire.GetAgentsResponse:
     cut = page.cut(engine.cluster_nodes(platform))
+    shown = _shown(platform, caller, cut.items)
     agents = [
         agent_message(
             view,
             registered=state.started_at,
             version=__version__,
+            shown=shown,
             with_slots=not exclude_slots,
             with_containers=not exclude_containers,
         )
@@ -52,44 +57,49 @@ def get_agents(
 
 
 @router.get("/api/v1/agents/{agent_id}", needs=needs.SIGNED_IN)
-def get_agent(agent_id: str, platform: PlatformOf, state: StateOf) -> wire.AgentResponse:
-    return _agent(platform, state, agent_id)
+def get_agent(agent_id: str, platform: PlatformOf, caller: Caller, state: StateOf) -> wire.AgentResponse:
+    return _agent(platform, caller, state, agent_id)
 
 
 @router.post("/api/v1/agents/{agent_id}/enable", needs=needs.EDIT_AGENTS)
-def enable_agent(agent_id: str, platform: PlatformOf, state: StateOf) -> wire.AgentResponse:
+def enable_agent(agent_id: str, platform: PlatformOf, caller: Caller, state: StateOf) -> wire.AgentResponse:
     engine.set_node_enabled(platform, agent_id, True)
-    return _agent(platform, state, agent_id)
+    return _agent(platform, caller, state, agent_id)
 
 
 @router.post("/api/v1/agents/{agent_id}/disable", needs=needs.EDIT_AGENTS)
-def disable_agent(agent_id: str, body: wire.DisableRequest, platform: PlatformOf, state: StateOf) -> wire.AgentResponse:
+def disable_agent(
+    agent_id: str, body: wire.DisableRequest, platform: PlatformOf, caller: Caller, state: StateOf
+) -> wire.AgentResponse:
     """What runs there checkpoints and goes elsewhere; with `drain` it may finish."""
     engine.set_node_enabled(platform, agent_id, False, drain=body.drain)
-    return _agent(platform, state, agent_id)
+    return _agent(platform, caller, state, agent_id)
 
 
 @router.get("/api/v1/agents/{agent_id}/slots", needs=needs.SIGNED_IN)
-def get_slots(agent_id: str, platform: PlatformOf) -> wire.GetSlotsResponse:
+def get_slots(agent_id: str, platform: PlatformOf, caller: Caller) -> wire.GetSlotsResponse:
     view = _node(platform, agent_id)
-    return wire.GetSlotsResponse(slots=[slot_message(view, slot) for slot in view.node.slots])
+    shown = _shown(platform, caller, [view])
+    return wire.GetSlotsResponse(slots=[slot_message(view, slot, shown) for slot in view.node.slots])
 
 
 @router.get("/api/v1/agents/{agent_id}/slots/{slot_id}", needs=needs.SIGNED_IN)
-def get_slot(agent_id: str, slot_id: int, platform: PlatformOf) -> wire.SlotResponse:
-    return _slot(platform, agent_id, slot_id)
+def get_slot(agent_id: str, slot_id: int, platform: PlatformOf, caller: Caller) -> wire.SlotResponse:
+    return _slot(platform, caller, agent_id, slot_id)
 
 
 @router.post("/api/v1/agents/{agent_id}/slots/{slot_id}/enable", needs=needs.EDIT_AGENTS)
-def enable_slot(agent_id: str, slot_id: int, platform: PlatformOf) -> wire.SlotResponse:
+def enable_slot(agent_id: str, slot_id: int, platform: PlatformOf, caller: Caller) -> wire.SlotResponse:
     engine.set_slot_enabled(platform, agent_id, slot_id, True)
-    return _slot(platform, agent_id, slot_id)
+    return _slot(platform, caller, agent_id, slot_id)
 
 
 @router.post("/api/v1/agents/{agent_id}/slots/{slot_id}/disable", needs=needs.EDIT_AGENTS)
-def disable_slot(agent_id: str, slot_id: int, body: wire.DisableRequest, platform: PlatformOf) -> wire.SlotResponse:
+def disable_slot(
+    agent_id: str, slot_id: int, body: wire.DisableRequest, platform: PlatformOf, caller: Caller
+) -> wire.SlotResponse:
     engine.set_slot_enabled(platform, agent_id, slot_id, False, drain=body.drain)
-    return _slot(platform, agent_id, slot_id)
+    return _slot(platform, caller, agent_id, slot_id)
 
 
 def _node(platform: Platform, agent_id: str) -> NodeView:
@@ -99,17 +109,24 @@ def _node(platform: Platform, agent_id: str) -> NodeView:
     raise NotFound(f"agent not found: {agent_id}")
 
 
-def _agent(platform: Platform, state: ServerState, agent_id: str) -> wire.AgentResponse:
+def _shown(platform: Platform, caller: Principal, views: Sequence[NodeView]) -> set[str]:
+    """Allocations on these nodes that the caller may see."""
+    with platform.store.read() as tx:
+        return seen_allocations(tx, caller.rights, (each for view in views for each in view.allocations))
+
+
+def _agent(platform: Platform, caller: Principal, state: ServerState, agent_id: str) -> wire.AgentResponse:
     view = _node(platform, agent_id)
-    return wire.AgentResponse(agent=agent_message(view, registered=state.started_at, version=__version__))
+    shown = _shown(platform, caller, [view])
+    return wire.AgentResponse(agent=agent_message(view, registered=state.started_at, version=__version__, shown=shown))
 
 
-def _slot(platform: Platform, agent_id: str, slot_id: int) -> wire.SlotResponse:
+def _slot(platform: Platform, caller: Principal, agent_id: str, slot_id: int) -> wire.SlotResponse:
     view = _node(platform, agent_id)
     found: Slot | None = next((slot for slot in view.node.slots if slot.id == slot_id), None)
     if found is None:
         raise NotFound(f"slot not found: {slot_id} on agent {agent_id}")
-    return wire.SlotResponse(slot=slot_message(view, found))
+    return wire.SlotResponse(slot=slot_message(view, found, _shown(platform, caller, [view])))
 
 
 # ----------------------------------------------------------------------------------------------------------- pools

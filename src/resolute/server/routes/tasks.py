@@ -12,7 +12,7 @@ from resolute.domain import needs
 from resolute.domain.allocation import Allocation
 from resolute.domain.errors import Unavailable
 from resolute.domain.rights import Permission
-from resolute.engine.access.rights import seen
+from resolute.engine.access.rights import seen_allocations
 from resolute.engine.jobs import allocations as engine
 from resolute.engine.jobs.cluster import cluster_nodes
 from resolute.engine.jobs.kinds import title_of
@@ -42,7 +42,9 @@ _LONGEST_POLL_S = 300
 def get_tasks(platform: PlatformOf, caller: Caller) -> wire.GetTasksResponse:
     """Everything that holds or waits for slots, in workspaces that the caller may see."""
     with platform.store.read() as tx:
-        live = [allocation for allocation in tx.allocations.live() if _is_seen(tx, caller, allocation.id)]
+        live = tx.allocations.live()
+        shown = seen_allocations(tx, caller.rights, live)
+        live = [allocation for allocation in live if allocation.id in shown]
         jobs = {job.id: job for job in tx.jobs.in_queue()}
         waiting = _waiting(platform, tx, caller, live)
         titles = {a.task_id: title_of(tx, tx.tasks.get(a.task_id)) for a in live}
@@ -76,11 +78,6 @@ def _waiting(platform: Platform, tx: Transaction, caller: Principal, allocations
     names = job_names(tx.jobs.in_queue(), caller.workspaces(Permission.VIEW_EXPERIMENT_METADATA))
     reasons = {each.id: why_it_waits(platform.waiting, each, names) for each in queued}
     return {allocation_id: reason.sentence for allocation_id, reason in reasons.items() if reason is not None}
-
-
-def _is_seen(tx: Transaction, caller: Principal, allocation_id: str) -> bool:
-    view = Permission.VIEW_EXPERIMENT_METADATA
-    return caller.rights.has(view) or bool(seen(tx, caller.rights, view, "allocation_id", [allocation_id]))
 
 
 @router.get("/api/v1/tasks/count", needs=needs.VIEW_TASK.listed)

@@ -1,6 +1,7 @@
 """Nodes, slots, pools and jobs as messages."""
 
 from collections import Counter
+from collections.abc import Container
 from datetime import datetime
 
 from resolute.domain.allocation import Allocation
@@ -19,14 +20,19 @@ def device_message(slot: Slot) -> wire.Device:
     return wire.Device(id=slot.id, brand=slot.brand, uuid=slot.uuid, type=DeviceType(f"TYPE_{slot.type}"))
 
 
-def slot_message(view: NodeView, slot: Slot) -> wire.Slot:
+HIDDEN = "********"
+"""In place of the ids of work that the caller may not see: that a slot is held is no secret, by what it is."""
+
+
+def slot_message(view: NodeView, slot: Slot, shown: Container[str]) -> wire.Slot:
+    """`shown`: ids of the allocations that the caller may see."""
     allocation = view.used.get(slot.id)
     return wire.Slot(
         id=str(slot.id),
         device=device_message(slot),
         enabled=slot.is_enabled and view.node.is_enabled,
         draining=view.node.is_draining,
-        container=container_message(allocation, view.node.id, [slot]) if allocation else None,
+        container=container_message(allocation, view.node.id, [slot], shown) if allocation else None,
     )
 
 
@@ -36,24 +42,31 @@ def container_id(allocation: Allocation, node_id: str) -> str:
     return f"{allocation.id}.{nodes.index(node_id) if node_id in nodes else 0}"
 
 
-def container_message(allocation: Allocation, node_id: str, slots: list[Slot]) -> wire.Container:
+def container_message(allocation: Allocation, node_id: str, slots: list[Slot], shown: Container[str]) -> wire.Container:
+    is_shown = allocation.id in shown
     return wire.Container(
-        id=container_id(allocation, node_id),
-        parent=allocation.task_id,
+        id=container_id(allocation, node_id) if is_shown else HIDDEN,
+        parent=allocation.task_id if is_shown else HIDDEN,
         state=ContainerState.RUNNING if allocation.start_time else ContainerState.STARTING,
         devices=[device_message(slot) for slot in slots],
     )
 
 
 def agent_message(
-    view: NodeView, *, registered: datetime, version: str, with_slots: bool = True, with_containers: bool = True
+    view: NodeView,
+    *,
+    registered: datetime,
+    version: str,
+    shown: Container[str],
+    with_slots: bool = True,
+    with_containers: bool = True,
 ) -> wire.Agent:
     node = view.node
     return wire.Agent(
         id=node.id,
         registered_time=registered,
-        slots={str(slot.id): slot_message(view, slot) for slot in node.slots} if with_slots else {},
-        containers=_containers(view) if with_containers else {},
+        slots={str(slot.id): slot_message(view, slot, shown) for slot in node.slots} if with_slots else {},
+        containers=_containers(view, shown) if with_containers else {},
         addresses=list(node.addresses),
         enabled=node.is_enabled,
         draining=node.is_draining,
@@ -63,13 +76,13 @@ def agent_message(
     )
 
 
-def _containers(view: NodeView) -> dict[str, wire.Container]:
+def _containers(view: NodeView, shown: Container[str]) -> dict[str, wire.Container]:
     slots: dict[str, list[Slot]] = {}
     for slot in view.node.slots:
         if slot.id in view.used:
             slots.setdefault(view.used[slot.id].id, []).append(slot)
-    held = {allocation.id: allocation for allocation in (*view.used.values(), *view.zero_slot)}
-    messages = (container_message(a, view.node.id, slots.get(a.id, [])) for a in held.values())
+    held = {each.id: each for each in view.allocations if each.id in shown}
+    messages = (container_message(a, view.node.id, slots.get(a.id, []), shown) for a in held.values())
     return {message.id: message for message in messages}
 
 
