@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.api.rights.calls import call_of
-from tests.api.rights.test_role_matrix import ROWS
+from tests.api.rights.table import ROWS
 from tests.api.rights.traces import shown_places
 from tests.api.rights.world import MARKS, PLACES, World
 

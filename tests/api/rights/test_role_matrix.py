@@ -1,69 +1,18 @@
 """Every route x every role x own, foreign and archived workspaces, in both modes, held to `routes.md`."""
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.api.rights.calls import call_of, is_about_place
+from tests.api.rights.table import ROWS, Row
 from tests.api.rights.traces import shown_places
 from tests.api.rights.world import OWNERS, PLACES, ROLES, Place, World
 
 from resolute.domain.rights import RightsMode
-from resolute.server.app import declared_routes
 
 CALLERS = tuple(name for name in ROLES if name != "bystander")
-TABLE = Path(__file__).parent / "routes.md"
 _LADDER = ("nobody", "model-registry-viewer", "viewer", "editor-restricted", "editor", "workspace-admin")
 """Each may what those before it may."""
-
-
-@dataclass(frozen=True)
-class Row:
-    method: str
-    path: str
-    roles: str
-    basic: str
-    is_refused_when_archived: bool
-    answers: frozenset[int]
-
-    @property
-    def is_listed(self) -> bool:
-        """The route answers everybody, each with what he may see or do."""
-        return self.roles.endswith(("listed", "each"))
-
-    @property
-    def seen_with(self) -> str:
-        """The least role that learns that the thing exists."""
-        return "model-registry-viewer" if "{model_name}" in self.path else "viewer"
-
-    @property
-    def shows_with(self) -> str:
-        """The least role that sees anything of a workspace in the answer."""
-        return "model-registry-viewer" if self.roles.startswith("model-registry-viewer") else "viewer"
-
-
-def rows() -> Iterator[Row]:
-    for line in TABLE.read_text().splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) == 6 and cells[1].startswith("/"):
-            method, path, roles, basic, archived, answer = cells
-            answers = frozenset(map(int, re.findall(r"\d+", answer))) or {200}
-            yield Row(method, path, roles, basic, archived == "refused", frozenset(answers))
-
-
-ROWS = tuple(rows())
-
-
-def test_every_route_has_a_row_and_every_row_a_route() -> None:
-    served = {(method, path) for method, path, _ in declared_routes()}
-    reviewed = [(row.method, row.path) for row in ROWS]
-
-    assert served - set(reviewed) == set(), f"routes that nobody has reviewed; add them to {TABLE.name}"
-    assert set(reviewed) - served == set()
-    assert len(reviewed) == len(set(reviewed))
 
 
 # ------------------------------------------------------------------------------------------------ what is expected

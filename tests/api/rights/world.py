@@ -215,7 +215,7 @@ class Maker:
         with self._platform.store.read() as tx:
             allocation = tx.allocations.of_task(ids["task_id"])[-1]
             ids["allocation_id"], ids["run_number"] = allocation.id, allocation.run_id
-        ids["resources_id"] = f"{allocation.id}.0"
+            ids["resources_id"] = f"{allocation.id}.0"
 
     def _experiment(self, place: Place) -> int:
         code = base64.b64encode(place.mark.encode()).decode()
