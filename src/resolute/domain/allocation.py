@@ -77,6 +77,8 @@ class Allocation:
     token_hash: str = ""
     ports: tuple[int, ...] = ()
     proxy_address: str = ""
+    log_matches: tuple[str, ...] = ()
+    """Keys of what its log has set off (`domain.log_policy.LogMatch`)."""
 
     def moved_to(self, state: AllocationState, *, now: datetime) -> "Allocation":
         check_move(f"Allocation {self.id}", ALLOWED, self.state, state)

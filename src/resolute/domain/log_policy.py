@@ -1,12 +1,12 @@
 """What a line of a trial's log may set off: stop retrying, or never use this node again. Pure.
 
-Patterns are regular expressions, searched anywhere in a line. Both spellings of an action are read: a plain name and
-the older object `{type: cancel_retries}`.
+Patterns are regular expressions, searched anywhere in a line; the caller hands in what searches, bounded in time.
+Both spellings of an action are read: a plain name and the older object `{type: cancel_retries}`.
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -21,21 +21,32 @@ class LogAction(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPolicy:
     name: str
-    pattern: re.Pattern[str]
+    pattern: str
     action: LogAction | None = None
     """None: the match is only shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """All that the lines seen so far ask for."""
+class LogMatch:
+    """A policy that a run's log has set off. It does so once a run, and once for every node that it excludes."""
 
-    matched: tuple[str, ...] = ()
-    """Names of the policies that matched, in the order of the configuration."""
-    cancel_retries: bool = False
-    excluded_nodes: tuple[str, ...] = ()
-    reasons: tuple[str, ...] = field(default=())
-    """One sentence per policy, with the line that matched, for the trial's log."""
+    place: int
+    """Of the policy in the configuration, from 0."""
+    policy: LogPolicy
+    text: str
+    """The first line that matched."""
+    node_id: str
+    """Where that line was printed."""
+
+    @property
+    def key(self) -> str:
+        """What it is remembered by."""
+        return _key(self.place, self.policy, self.node_id)
+
+    @property
+    def sentence(self) -> str:
+        effect = f"; {_EFFECT[self.policy.action]}" if self.policy.action else ""
+        return f"Log policy {self.policy.name!r} matched {self.text.strip()[:200]!r}{effect}."
 
 
 def parse_log_policies(section: Sequence[dict[str, Any]]) -> list[LogPolicy]:
@@ -43,27 +54,33 @@ def parse_log_policies(section: Sequence[dict[str, Any]]) -> list[LogPolicy]:
     return [_parse(entry, f"log_policies[{n}]") for n, entry in enumerate(section)]
 
 
-def judge(policies: Sequence[LogPolicy], lines: Iterable[tuple[str, str]]) -> Verdict:
-    """Match (text, node id) pairs. A policy is reported once, with the first line that matched it, but excludes
-    every node on which it matched."""
-    first_match: dict[int, str] = {}
-    excluded: dict[str, None] = {}
+def find_matches(
+    policies: Sequence[LogPolicy],
+    lines: Iterable[tuple[str, str]],
+    is_in: Callable[[int, str], bool],
+    *,
+    known: Collection[str] = (),
+) -> list[LogMatch]:
+    """What (text, node id) pairs set off beyond what is `known`. `is_in` searches a text for the pattern at a place."""
+    found: dict[str, LogMatch] = {}
     for text, node_id in lines:
-        for index, policy in enumerate(policies):
-            if index in first_match and policy.action is not LogAction.EXCLUDE_NODE:
-                continue
-            if not policy.pattern.search(text):
-                continue
-            first_match.setdefault(index, text)
-            if policy.action is LogAction.EXCLUDE_NODE:
-                excluded[node_id] = None
-    hits = [(policies[index], first_match[index]) for index in sorted(first_match)]
-    return Verdict(
-        matched=tuple(policy.name for policy, _ in hits),
-        cancel_retries=any(policy.action is LogAction.CANCEL_RETRIES for policy, _ in hits),
-        excluded_nodes=tuple(excluded),
-        reasons=tuple(_sentence(policy, text) for policy, text in hits),
-    )
+        for place, policy in enumerate(policies):
+            key = _key(place, policy, node_id)
+            if key not in known and key not in found and is_in(place, text):
+                found[key] = LogMatch(place=place, policy=policy, text=text, node_id=node_id)
+    return sorted(found.values(), key=lambda match: match.place)
+
+
+def cancels_retries(policies: Sequence[LogPolicy], keys: Collection[str]) -> str:
+    """The name of the first policy that forbids another try and was set off; empty: none was."""
+    for place, policy in enumerate(policies):
+        if policy.action is LogAction.CANCEL_RETRIES and _key(place, policy, "") in keys:
+            return policy.name
+    return ""
+
+
+def _key(place: int, policy: LogPolicy, node_id: str) -> str:
+    return f"{place}:{node_id}" if policy.action is LogAction.EXCLUDE_NODE else str(place)
 
 
 def _parse(entry: dict[str, Any], place: str) -> LogPolicy:
@@ -73,10 +90,10 @@ def _parse(entry: dict[str, Any], place: str) -> LogPolicy:
             f"{place}.pattern is {pattern!r}; it must be a regular expression, such as '.*CUDA error.*'."
         )
     try:
-        compiled = re.compile(pattern)
+        re.compile(pattern)
     except re.error as problem:
         raise InvalidInput(f"{place}.pattern {pattern!r} is not a regular expression: {problem}.") from None
-    return LogPolicy(name=str(entry.get("name") or pattern), pattern=compiled, action=_parse_action(entry, place))
+    return LogPolicy(name=str(entry.get("name") or pattern), pattern=pattern, action=_parse_action(entry, place))
 
 
 def _parse_action(entry: dict[str, Any], place: str) -> LogAction | None:
@@ -96,8 +113,3 @@ _EFFECT = {
     LogAction.CANCEL_RETRIES: "it will not be restarted",
     LogAction.EXCLUDE_NODE: "it will not run on this node again",
 }
-
-
-def _sentence(policy: LogPolicy, text: str) -> str:
-    effect = f"; {_EFFECT[policy.action]}" if policy.action else ""
-    return f"Log policy {policy.name!r} matched {text.strip()[:200]!r}{effect}."

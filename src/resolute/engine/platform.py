@@ -68,4 +68,6 @@ class Platform:
     """Allocation id to when its trial last asked whether it should leave. Not kept over a restart."""
     waiting: WaitingRoom = field(default_factory=WaitingRoom)
     """Why allocations wait. Not kept over a restart."""
+    read_logs: dict[str, int] = field(default_factory=dict)
+    """Allocation id to the last line of its log that log policies have seen. Not kept over a restart."""
     dataset_files: DatasetStores = _no_dataset_files

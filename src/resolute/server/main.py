@@ -33,6 +33,7 @@ from resolute.engine.loop import EngineLoop
 from resolute.engine.platform import MasterConfig, Platform
 from resolute.engine.ports.database import Store
 from resolute.engine.ports.runner import Runner
+from resolute.engine.trials.log_watch import LogWatch
 from resolute.runners.engines import Surroundings, open_runners
 from resolute.runners.hosts import HostsRunner, read_hosts
 from resolute.server.addresses import advertised_url, is_loopback
@@ -212,14 +213,17 @@ class Master:
         router = self._router()
         rollouts = RolloutLoop(platform, router, requires_key=not is_loopback(self._options.host))
         deliveries = DeliveryLoop(platform)
+        logs = LogWatch(platform)
         loop.start()
         rollouts.start()
         deliveries.start()
+        logs.start()
         store.watch_ownership(server.give_up)
         try:
             server.run(sockets=[listener])
         finally:
             rollouts.stop()
+            logs.stop()
             loop.stop()
             deliveries.stop()
             if self._options.stop_trials:

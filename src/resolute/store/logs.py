@@ -8,7 +8,6 @@ import errno
 import fcntl
 import mmap
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
@@ -16,8 +15,9 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
 
-from resolute.domain.errors import InvalidInput, Unavailable
+from resolute.domain.errors import Unavailable
 from resolute.domain.log import HEADER_LENGTH, LogLine, decode_line, encode_line, is_mark
+from resolute.engine.patterns import Pattern
 from resolute.engine.ports.logs import LogQuery
 from resolute.store.log_batches import missing_part
 
@@ -190,13 +190,8 @@ def _text_test(query: LogQuery) -> _Matches:
         # Compared as text: lower-casing bytes would leave letters beyond ASCII alone.
         wanted = query.text.lower()
         return lambda record: wanted in _text_of(record).lower()
-    try:
-        search = re.compile(query.text).search
-    except re.error as error:
-        raise InvalidInput(
-            f"{query.text!r} is no regular expression: {error}. Escape special characters with a backslash."
-        ) from None
-    return lambda record: search(_text_of(record)) is not None
+    pattern = Pattern(query.text)
+    return lambda record: pattern.is_in(_text_of(record))
 
 
 def _text_of(record: bytes) -> str:

@@ -104,6 +104,12 @@ class TestLogs:
         with pytest.raises(InvalidInput, match=r"'\('.* is no regular expression"):
             logs.read("t", LogQuery(text="(", is_regex=True))
 
+    def test_an_expression_that_would_take_for_ever_is_given_up(self, logs: Logs) -> None:
+        logs.append("t", [_line(0, "a" * 60 + "!")])
+
+        with pytest.raises(InvalidInput, match=r"'\(a\|aa\)\+\$' takes too long"):
+            logs.read("t", LogQuery(text="(a|aa)+$", is_regex=True))
+
     def test_reading_on_from_the_last_id_gives_only_what_is_new(self, logs: Logs) -> None:
         logs.append("t", [_line(0), _line(1)])
         first = logs.read("t", LogQuery())

@@ -244,6 +244,7 @@ class TestAllocations:
             token_hash="h",
             ports=(1, 2),
             proxy_address="127.0.0.1:1",
+            log_matches=("0", "1:node a"),
             run_id=4,
             is_preemptible=False,
             single_node=True,

@@ -1,49 +1,67 @@
 """Log policies: which lines set off what."""
 
+import re
 from typing import Any
 
 import pytest
 
 from resolute.domain.errors import InvalidInput
-from resolute.domain.log_policy import LogAction, Verdict, judge, parse_log_policies
+from resolute.domain.log_policy import LogAction, LogMatch, cancels_retries, find_matches, parse_log_policies
 
 OOM = {"name": "out of memory", "pattern": ".*CUDA out of memory.*", "action": "cancel_retries"}
 ECC = {"name": "ECC", "pattern": "uncorrectable ECC error", "action": "exclude_node"}
+SEEN = {"name": "seen", "pattern": "NaN"}
+
+
+def matches(section: list[dict[str, Any]], *lines: tuple[str, str], known: tuple[str, ...] = ()) -> list[LogMatch]:
+    policies = parse_log_policies(section)
+    return find_matches(
+        policies, lines, lambda place, text: re.search(policies[place].pattern, text) is not None, known=known
+    )
 
 
 def test_a_line_that_matches_cancels_the_retries_and_says_why() -> None:
-    verdict = judge(parse_log_policies([OOM]), [("epoch 1", "n1"), ("torch: CUDA out of memory. Tried", "n1")])
+    [match] = matches([OOM], ("epoch 1", "n1"), ("torch: CUDA out of memory. Tried", "n1"))
 
-    assert verdict.cancel_retries
-    assert verdict.matched == ("out of memory",)
-    assert "'torch: CUDA out of memory. Tried'; it will not be restarted" in verdict.reasons[0]
+    assert match.sentence == (
+        "Log policy 'out of memory' matched 'torch: CUDA out of memory. Tried'; it will not be restarted."
+    )
+    assert cancels_retries(parse_log_policies([SEEN, OOM]), {"1"}) == "out of memory"
+    assert cancels_retries(parse_log_policies([SEEN, OOM]), {"0"}) == ""
+
+
+def test_a_policy_is_set_off_once_in_a_run() -> None:
+    lines = [("loss NaN", "n1"), ("loss NaN again", "n2")]
+
+    first = matches([SEEN], *lines)
+
+    assert [match.text for match in first] == ["loss NaN"]
+    assert matches([SEEN], *lines, known=(first[0].key,)) == []
 
 
 def test_every_node_on_which_it_matched_is_excluded_once() -> None:
     lines = [("uncorrectable ECC error", node) for node in ("n1", "n2", "n1")]
 
-    verdict = judge(parse_log_policies([ECC]), lines)
+    found = matches([ECC], *lines)
 
-    assert verdict.excluded_nodes == ("n1", "n2")
-    assert verdict.matched == ("ECC",)
-    assert not verdict.cancel_retries
+    assert [match.node_id for match in found] == ["n1", "n2"]
+    assert [match.node_id for match in matches([ECC], *lines, known=(found[0].key,))] == ["n2"]
 
 
 def test_lines_that_match_nothing_change_nothing() -> None:
-    assert judge(parse_log_policies([OOM, ECC]), [("all is well", "n1")]) == Verdict()
+    assert matches([OOM, ECC], ("all is well", "n1")) == []
 
 
 def test_a_policy_without_an_action_is_only_reported() -> None:
-    verdict = judge(parse_log_policies([{"name": "seen", "pattern": "NaN"}]), [("loss NaN", "n1")])
+    [match] = matches([SEEN], ("loss NaN", "n1"))
 
-    assert verdict.matched == ("seen",)
-    assert verdict.reasons == ("Log policy 'seen' matched 'loss NaN'.",)
+    assert match.sentence == "Log policy 'seen' matched 'loss NaN'."
 
 
 def test_matches_are_listed_in_the_order_of_the_configuration() -> None:
-    lines = [("uncorrectable ECC error", "n1"), ("CUDA out of memory", "n1")]
+    found = matches([OOM, ECC], ("uncorrectable ECC error", "n1"), ("CUDA out of memory", "n1"))
 
-    assert judge(parse_log_policies([OOM, ECC]), lines).matched == ("out of memory", "ECC")
+    assert [match.policy.name for match in found] == ["out of memory", "ECC"]
 
 
 @pytest.mark.parametrize("action", ["exclude_node", {"type": "exclude_node"}])

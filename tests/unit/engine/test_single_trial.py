@@ -8,6 +8,7 @@ import pytest
 from resolute.domain.allocation import AllocationState
 from resolute.domain.errors import Fenced, IllegalTransition, InvalidConfig, InvalidInput
 from resolute.domain.experiment import ExperimentState
+from resolute.domain.log import LogLine
 from resolute.domain.metric import VALIDATION, MetricReport
 from resolute.domain.trial import TrialState
 from resolute.engine.experiments.changes import (
@@ -290,9 +291,9 @@ def test_a_log_policy_cancels_retries(world) -> None:
     experiment = world.create(config)
     [trial] = world.trials(experiment.id)
     world.tick()
-    from resolute.engine.notices import tell
 
-    tell(world.platform, trial.task_id, "CUDA out of memory at step 7")
+    line = LogLine(int(world.clock().timestamp() * 1e6), "CUDA out of memory at step 7")
+    world.platform.logs.append(trial.task_id, [line])
     world.finish(trial, code=1)
 
     assert world.trial(trial.id).state is TrialState.ERROR

@@ -19,7 +19,7 @@ def allocation_ended(platform: Platform, allocation_id: str, exit: Exit, *, is_f
         allocation = tx.allocations.get(allocation_id)
         task = tx.tasks.get(allocation.task_id)
     kind = kind_of(task)
-    findings = kind.examine(platform, allocation, exit)
+    kind.examine(platform, allocation, exit)
     with flow(platform) as current:
         allocation = current.tx.allocations.get(allocation_id)
         if allocation.state is AllocationState.TERMINATED:
@@ -29,7 +29,6 @@ def allocation_ended(platform: Platform, allocation_id: str, exit: Exit, *, is_f
             allocation=_close(current, allocation, exit),
             exit=exit,
             is_final=is_final,
-            findings=findings,
         )
         kind.ended(current, ending)
 

@@ -30,8 +30,6 @@ class Ending:
     exit: Exit
     is_final: bool = False
     """Another try would fail the same way: an environment that cannot be built."""
-    findings: Any = None
-    """What `TaskKind.examine` returned."""
 
 
 def end_with_processes(flow: Flow, ending: Ending) -> None:
@@ -68,8 +66,8 @@ class TaskKind:
     type: TaskType
     gang: Callable[[Platform, Launch], Gang]
     """What is started. No transaction is open; after a crash it is asked again and must give the same gang."""
-    examine: Callable[[Platform, Allocation, Exit], Any] = _nothing_to_examine
-    """What must be read (a log, say) before its end can be judged. No transaction is open."""
+    examine: Callable[[Platform, Allocation, Exit], None] = _nothing_to_examine
+    """What must be read (a log, say) before its end can be judged. No transaction is open; it may be asked again."""
     ended: Callable[[Flow, Ending], None] = end_with_processes
     """What the end of its processes means, in the transaction in which they end. May queue it again."""
     asks_to_leave: bool = False

@@ -5,17 +5,14 @@ from dataclasses import replace
 from resolute.domain.allocation import Allocation
 from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.log import LogLevel
-from resolute.domain.log_policy import Verdict as PolicyVerdict
-from resolute.domain.log_policy import judge as judge_log
-from resolute.domain.log_policy import parse_log_policies
+from resolute.domain.log_policy import cancels_retries
 from resolute.domain.metric import VALIDATION
 from resolute.domain.trial import Trial, TrialState
 from resolute.domain.verdict import Exit, Next, Verdict, judge
 from resolute.engine.experiments.searching import closing_event, feed
 from resolute.engine.jobs.task_kind import Ending
-from resolute.engine.notices import microseconds
 from resolute.engine.platform import Platform
-from resolute.engine.ports.logs import LogQuery
+from resolute.engine.trials.log_policies import LogReader, policies_of
 from resolute.engine.trials.moves import end_trial, enqueue, finish_if_done, trial_of
 from resolute.engine.unit_of_work import Flow
 
@@ -25,39 +22,21 @@ _MAY_RUN = frozenset({ExperimentState.ACTIVE, ExperimentState.STOPPING_COMPLETED
 
 def trial_ended(current: Flow, ending: Ending) -> None:
     """Judge the end of a trial's processes, move the trial, tell the searcher, queue what comes next."""
-    policies: PolicyVerdict = ending.findings
-    trial = _apply_policies(current, trial_of(current.tx, ending.task), policies)
+    trial = trial_of(current.tx, ending.task)
     experiment = current.tx.experiments.get(trial.experiment_id)
     max_restarts = 0 if ending.is_final else int(experiment.config.get("max_restarts", 5))
-    cancelled = policies.matched[0] if policies.cancel_retries else ""
+    cancelled = cancels_retries(policies_of(current.tx, trial), ending.allocation.log_matches)
     verdict = judge(trial, ending.allocation, ending.exit, max_restarts=max_restarts, retries_cancelled=cancelled)
     verdict = _check_searcher_metric(current, experiment, trial, verdict)
     _carry_out(current, experiment, trial, verdict)
 
 
-def read_log_policies(platform: Platform, allocation: Allocation, exit: Exit) -> PolicyVerdict:
-    """What this run's log sets off. Read once, after the end, so that no line is missed or counted twice."""
-    if exit.code == 0:
-        return PolicyVerdict()
+def read_log_to_its_end(platform: Platform, allocation: Allocation, exit: Exit) -> None:
+    """What the last lines set off happens before the end is judged."""
     with platform.store.read() as tx:
-        trial = trial_of(tx, tx.tasks.get(allocation.task_id))
-        policies = parse_log_policies(tx.experiments.get(trial.experiment_id).config.get("log_policies") or [])
-    if not policies:
-        return PolicyVerdict()
-    node_id = allocation.shares[0].node_id if allocation.shares else ""
-    query = LogQuery(since_us=microseconds(allocation.start_time or allocation.created_at))
-    return judge_log(policies, ((line.text, node_id) for line in platform.logs.read(trial.task_id, query)))
-
-
-def _apply_policies(current: Flow, trial: Trial, policies: PolicyVerdict) -> Trial:
-    if not policies.matched:
-        return trial
-    nodes = tuple(sorted({*trial.excluded_nodes, *policies.excluded_nodes}))
-    trial = replace(trial, excluded_nodes=nodes, log_policy_matched=policies.matched[0])
-    current.tx.trials.save(trial)
-    for reason in policies.reasons:
-        current.tell(trial.task_id, reason, LogLevel.WARNING)
-    return trial
+        policies = policies_of(tx, trial_of(tx, tx.tasks.get(allocation.task_id)))
+    if policies:
+        LogReader(platform, allocation, policies).read_on()
 
 
 def _check_searcher_metric(current: Flow, experiment: Experiment, trial: Trial, verdict: Verdict) -> Verdict:

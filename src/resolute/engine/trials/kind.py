@@ -11,7 +11,7 @@ from resolute.engine.jobs.task_kind import TaskKind
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.engine.ports.runner import Gang
-from resolute.engine.trials.exits import read_log_policies, trial_ended
+from resolute.engine.trials.exits import read_log_to_its_end, trial_ended
 from resolute.engine.trials.gang import trial_gang
 from resolute.engine.trials.moves import trial_of
 from resolute.engine.trials.restore import choose_checkpoint
@@ -49,7 +49,7 @@ def _names(tx: Transaction, task: Task) -> Mapping[str, Any]:
 TRIAL = TaskKind(
     type=TaskType.TRIAL,
     gang=_gang,
-    examine=read_log_policies,
+    examine=read_log_to_its_end,
     ended=trial_ended,
     asks_to_leave=True,
     patience_s=_patience_s,

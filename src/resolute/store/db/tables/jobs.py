@@ -79,6 +79,7 @@ allocations = Table(
     Column("token_hash", Text, nullable=False, index=True),
     Column("ports", Elements, nullable=False),
     Column("proxy_address", Text, nullable=False),
+    Column("log_matches", Elements, nullable=False),
 )
 
 # Rows come with the first word of a node's supervisor: a gang on the master's own machine has none.
