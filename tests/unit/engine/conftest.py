@@ -58,6 +58,11 @@ class World:
     def create(self, config: str = CONFIG, **options: Any) -> Experiment:
         return create_experiment(self.platform, user=self.user, config_text=config, **options).experiment
 
+    def person(self, name: str) -> User:
+        """Somebody without any right of his own."""
+        with self.platform.store.write() as tx:
+            return tx.users.add(User(id=0, username=name, display_name="", modified_at=self.clock()))
+
     def tick(self, times: int = 1) -> None:
         for _ in range(times):
             self.clock.forward(0.1)
