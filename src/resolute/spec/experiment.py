@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
 from resolute.domain.errors import InvalidConfig
+from resolute.domain.job import DEFAULT_POOL
 from resolute.domain.pool import unknown_pool
 from resolute.spec import advice, searcher, storage
 from resolute.spec.environment import BindMount, Environment, Pbs, Slurm
@@ -41,7 +42,7 @@ class ClusterDefaults:
     """What the cluster fills in where a configuration is silent."""
 
     checkpoint_storage: dict[str, Any]
-    resource_pool: str = "default"
+    resource_pool: str = DEFAULT_POOL
     pools: Mapping[str, int | None] = field(default_factory=dict)
     """Pools that may be named, with the most slots each can ever have (None: not known). Empty: any may be."""
     runner: str = "local"
@@ -84,6 +85,13 @@ class ExperimentConfig(Section):
     """Options of Ray, in its own words."""
     tensorboard_storage: dict[str, Any] | None = None
     internal: dict[str, Any] | None = None
+
+    @property
+    def global_batch_size(self) -> int:
+        """Records in one batch over all slots; 1 where no constant hyperparameter says so."""
+        leaf = self.hyperparameters.root.get("global_batch_size")
+        value = leaf.val if isinstance(leaf, Const) else 1
+        return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else 1
 
     @field_validator("labels")
     @classmethod

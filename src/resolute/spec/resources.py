@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from resolute.domain.job import DEFAULT_WEIGHT
 from resolute.spec.environment import Device
 from resolute.spec.section import Number, Section, Slots, fault
 
@@ -28,7 +29,7 @@ class _Shared(Section):
 
     resource_pool: str = ""
     priority: Annotated[int, Field(ge=1, le=99)] | None = None
-    weight: Annotated[Number, Field(gt=0)] = 1
+    weight: Annotated[Number, Field(gt=0)] = DEFAULT_WEIGHT
     shm_size: Annotated[int, BeforeValidator(_bytes), Field(ge=0)] | None = None
     devices: list[Device] = Field(default_factory=list)
     agent_label: str | None = None

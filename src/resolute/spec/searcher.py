@@ -76,6 +76,13 @@ class SearcherBase(Section):
         directions = self.smaller_is_better if isinstance(self.smaller_is_better, list) else []
         return dict(zip(self.metric, directions, strict=True))
 
+    @property
+    def full_length(self) -> int:
+        """How far a trial trains that is not stopped, in the unit of the length; 1 when only its own code knows."""
+        if self.max_time is not None:
+            return self.max_time
+        return self.max_length.units if isinstance(self.max_length, Length) else self.max_length or 1
+
     @field_validator("max_length")
     @classmethod
     def _trains(cls, length: Length | int | None) -> Length | int | None:

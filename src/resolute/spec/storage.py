@@ -4,19 +4,22 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Discriminator, Tag, field_validator, model_validator
 
+from resolute.domain.retention import RetentionPolicy
 from resolute.spec.section import Count, Section, Text, fault
 
 GONE: dict[str, str] = {"hdfs": "shared_fs with the file system mounted on every node, or s3, gcs or azure"}
 TYPES = ("shared_fs", "directory", "s3", "gcs", "azure")
 COMMON = frozenset({"save_experiment_best", "save_trial_best", "save_trial_latest"})
 """Keys of every type: they survive a change of type when a template is merged."""
+_KEPT = RetentionPolicy()
+"""What is kept when nothing is said."""
 
 
 class _Storage(Section):
     type: str
-    save_experiment_best: Count = 0
-    save_trial_best: Count = 1
-    save_trial_latest: Count = 1
+    save_experiment_best: Count = _KEPT.save_experiment_best
+    save_trial_best: Count = _KEPT.save_trial_best
+    save_trial_latest: Count = _KEPT.save_trial_latest
 
 
 class SharedFs(_Storage):

@@ -12,6 +12,7 @@ from resolute.domain.queue import check_priority, check_weight
 from resolute.domain.retention import RetentionPolicy
 from resolute.domain.trial import Trial, TrialState
 from resolute.engine.experiments.collection import refuse_registered
+from resolute.engine.experiments.configuration import checked
 from resolute.engine.experiments.searching import closing_event, feed
 from resolute.engine.jobs.allocation_moves import ask_to_leave, live_allocation
 from resolute.engine.platform import Platform
@@ -175,6 +176,9 @@ def patch_experiment(
 
     def change(experiment: Experiment) -> Experiment:
         config = _patched_config(with_resources(experiment.config, of_job), fields, gc_policy)
+        if config != experiment.config:
+            # What is stored can be read again, so a name or label beyond the limits is refused here.
+            checked(config)
         return replace(experiment, config=config, **fields)
 
     def change_job(job: Job) -> Job:
@@ -186,10 +190,12 @@ def patch_experiment(
     return experiment
 
 
-def record_in_experiment(flow: Flow, job: Job, changes: Mapping[str, Any]) -> None:
+def record_in_experiment(flow: Flow, job: Job, changes: Mapping[str, object]) -> None:
     """What was changed in the queue, so that the configuration says what is in force."""
     experiment = flow.tx.experiments.get(int(job.entity_id))
-    flow.tx.experiments.save(replace(experiment, config=with_resources(experiment.config, changes)))
+    config = with_resources(experiment.config, changes)
+    checked(config)
+    flow.tx.experiments.save(replace(experiment, config=config))
     flow.publish(f"experiment/{experiment.id}")
 
 
@@ -208,7 +214,7 @@ def _check_patch(name: str | None, priority: int | None, weight: float | None, m
         raise InvalidInput(f"resources.max_slots: {max_slots} must not be negative.")
 
 
-def with_resources(config: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def with_resources(config: dict[str, Any], changes: Mapping[str, object]) -> dict[str, Any]:
     """The configuration with other `resources`, so that it says what is in force."""
     return {**config, "resources": {**(config.get("resources") or {}), **changes}}
 

@@ -12,6 +12,7 @@ from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.errors import IllegalTransition, ResoluteError
 from resolute.domain.experiment import FINISHED, Experiment
 from resolute.domain.retention import Retained, RetentionPolicy, to_delete
+from resolute.engine.experiments.configuration import configuration_of, retention_of
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.engine.ports.queries import CheckpointQuery, CheckpointView
@@ -19,15 +20,6 @@ from resolute.engine.registry.models import names_of_versions
 from resolute.engine.unit_of_work import flow
 
 log = logging.getLogger(__name__)
-
-
-def policy_of(experiment: Experiment) -> RetentionPolicy:
-    storage = experiment.config.get("checkpoint_storage") or {}
-    return RetentionPolicy(
-        save_experiment_best=int(storage.get("save_experiment_best", 0)),
-        save_trial_best=int(storage.get("save_trial_best", 1)),
-        save_trial_latest=int(storage.get("save_trial_latest", 1)),
-    )
 
 
 def preview_gc(platform: Platform, experiment_id: int, policy: RetentionPolicy) -> list[CheckpointView]:
@@ -61,7 +53,7 @@ def collect(platform: Platform, experiment_id: int) -> int:
         experiment = tx.experiments.get(experiment_id)
         if experiment.unmanaged:
             return 0
-        doomed = _doomed(tx, experiment, policy_of(experiment))
+        doomed = _doomed(tx, experiment, retention_of(configuration_of(experiment)))
         needed = {t.latest_checkpoint for t in tx.trials.of_experiment(experiment_id, unfinished_only=True)}
     gone = [view.checkpoint for view in doomed if view.checkpoint.uuid not in needed]
     for checkpoint in gone:

@@ -12,6 +12,7 @@ from resolute.domain.placement import place
 from resolute.domain.task import Task, TaskType
 from resolute.domain.trial import Trial, TrialState
 from resolute.domain.user import User
+from resolute.engine.experiments.configuration import configuration_of
 from resolute.engine.experiments.submission import CreatedExperiment, new_search
 from resolute.engine.jobs.cluster import usable_nodes
 from resolute.engine.jobs.gang import Launch, task_variables
@@ -50,10 +51,10 @@ def native_request(platform: Platform, validated: CreatedExperiment, *, user: Us
 
 
 def _first_trial(platform: Platform, validated: CreatedExperiment) -> Trial:
-    actions = new_search(platform, validated.config).handle(SearchStarted()).actions
+    actions = new_search(platform, configuration_of(validated.experiment)).handle(SearchStarted()).actions
     created = next((action for action in actions if isinstance(action, CreateTrial)), None)
     if created is None:
-        name = validated.config["searcher"]["name"]
+        name = validated.experiment.searcher_name
         raise InvalidInput(f"searcher.name: {name} makes no trial before it is told to, so there is nothing to show.")
     experiment = validated.experiment
     return Trial(
@@ -67,13 +68,13 @@ def _first_trial(platform: Platform, validated: CreatedExperiment) -> Trial:
         hparams=created.hparams,
         seed=created.seed,
         run_id=1,
-        warm_start_checkpoint=validated.config["searcher"].get("source_checkpoint_uuid"),
+        warm_start_checkpoint=configuration_of(experiment).searcher.source_checkpoint_uuid,
     )
 
 
 def _placed(platform: Platform, validated: CreatedExperiment, task: Task) -> Allocation:
     """Where it would go if nothing else ran; in a delegating pool the engine says where, and nobody knows yet."""
-    resources = validated.config["resources"]
+    resources = configuration_of(validated.experiment).resources
     now = validated.experiment.start_time
     allocation = Allocation(
         id=f"{task.id}.1",
@@ -82,10 +83,10 @@ def _placed(platform: Platform, validated: CreatedExperiment, task: Task) -> All
         state=AllocationState.QUEUED,
         changed_at=now,
         created_at=now,
-        slots_needed=int(resources["slots_per_trial"]),
+        slots_needed=resources.slots_per_trial,
         resource_pool=validated.job.resource_pool,
         run_id=1,
-        single_node=bool(resources.get("is_single_node")),
+        single_node=bool(resources.is_single_node),
     )
     pool = find_pool(platform, allocation.resource_pool, key="resources.resource_pool")
     return allocation if pool.is_delegating else replace(allocation, shares=_shares(platform, allocation))

@@ -1,6 +1,6 @@
 """What an earlier experiment can tell a new search: its trials' validations, where they are about the same thing."""
 
-from typing import Any
+from collections.abc import Mapping
 
 from resolute.domain.errors import InvalidConfig, NotFound
 from resolute.engine.experiments.pareto import validated
@@ -13,7 +13,7 @@ _PLACE = "searcher.source_experiment_ids"
 
 
 def earlier_results(
-    tx: Transaction, experiment_id: int, searcher: dict[str, Any], hyperparameters: dict[str, Any]
+    tx: Transaction, experiment_id: int, searcher: Mapping[str, object], hyperparameters: Mapping[str, object]
 ) -> list[EarlierResult]:
     """Best validation of each trial by the new search's first metric. Refused when none of them helps."""
     try:

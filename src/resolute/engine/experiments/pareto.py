@@ -6,6 +6,7 @@ from typing import TypeGuard
 
 from resolute.domain.metric import MetricReport
 from resolute.domain.trial import Trial
+from resolute.engine.experiments.configuration import configuration_of
 from resolute.engine.platform import Platform
 from resolute.search.objective import Objective
 from resolute.search.pareto import pareto_set
@@ -23,7 +24,7 @@ def pareto_trials(platform: Platform, experiment_id: int) -> list[ParetoTrial]:
     """In the order of the first metric, best first. With one metric: the best trial, and those equal to it."""
     with platform.store.read() as tx:
         experiment = tx.experiments.get(experiment_id)
-        objective = Objective(experiment.config["searcher"])
+        objective = Objective(configuration_of(experiment).searcher.resolved())
         trials = {trial.id: trial for trial in tx.trials.of_experiment(experiment_id)}
         highlights = tx.metrics.highlights(
             list(trials), objective.names[0], smaller_is_better=objective.smaller_is_better[0]

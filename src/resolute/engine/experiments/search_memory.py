@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from resolute.domain.experiment import Experiment
+from resolute.engine.experiments.configuration import configuration_of
 from resolute.engine.ports.database import Transaction
 from resolute.engine.ports.queries import SearcherHead
 from resolute.search.patch import changes
@@ -59,8 +60,12 @@ def recall(tx: Transaction, experiment: Experiment, head: SearcherHead) -> Searc
         return remembered
     snapshot = tx.experiments.searcher_snapshot(experiment.id)
     assert snapshot is not None, f"experiment {experiment.id} has a head and no snapshot"
-    config = experiment.config
-    return Search(restore_searcher(config["searcher"], config["hyperparameters"], snapshot), snapshot)
+    return Search(restored_searcher(experiment, snapshot), snapshot)
+
+
+def restored_searcher(experiment: Experiment, snapshot: dict[str, Any]) -> Searcher:
+    config = configuration_of(experiment)
+    return restore_searcher(config.searcher.resolved(), config.hyperparameters.resolved(), snapshot)
 
 
 def write_down(tx: Transaction, experiment_id: int, head: SearcherHead, search: Search) -> None:

@@ -6,12 +6,12 @@ A crash between two events therefore leaves a search that continues exactly wher
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from resolute.domain.errors import InvalidInput
 from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.trial import Trial, TrialState
-from resolute.engine.experiments.search_memory import recall, write_down
+from resolute.engine.experiments.configuration import configuration_of
+from resolute.engine.experiments.search_memory import recall, restored_searcher, write_down
 from resolute.engine.jobs.allocation_moves import live_allocation
 from resolute.engine.ports.database import Transaction
 from resolute.engine.trials.moves import add_trial, enqueue, finish_if_done, stop_trial
@@ -30,7 +30,6 @@ from resolute.search.events import (
     TrialClosed,
     TrialExitedEarly,
 )
-from resolute.search.registry import restore_searcher
 from resolute.search.searcher import Searcher
 
 
@@ -54,13 +53,13 @@ def feed(flow: Flow, experiment: Experiment, *events: Event) -> Experiment:
     return finish_if_done(flow, changed)
 
 
-def asked(tx: Transaction, experiment: Experiment) -> list[dict[str, Any]]:
+def asked(tx: Transaction, experiment: Experiment) -> list[dict[str, object]]:
     """Events that the program behind a `custom` searcher has not answered yet, oldest first."""
     return _custom(tx, experiment).ask()
 
 
 def told(
-    flow: Flow, experiment: Experiment, actions: Sequence[dict[str, Any]], *, up_to: int, progress: float | None
+    flow: Flow, experiment: Experiment, actions: Sequence[dict[str, object]], *, up_to: int, progress: float | None
 ) -> Experiment:
     """Carry out the actions of the program behind a `custom` searcher. An answer given before changes nothing."""
     searcher = _custom(flow.tx, experiment)
@@ -73,12 +72,12 @@ def told(
 
 def _custom(tx: Transaction, experiment: Experiment) -> CustomSearcher:
     snapshot = tx.experiments.searcher_snapshot(experiment.id)
-    if snapshot is None or experiment.config["searcher"]["name"] != "custom":
+    if snapshot is None or experiment.searcher_name != "custom":
         raise InvalidInput(
-            f"Experiment {experiment.id} decides by itself (searcher {experiment.config['searcher']['name']}); only a "
+            f"Experiment {experiment.id} decides by itself (searcher {experiment.searcher_name}); only a "
             "search with searcher.name: custom can be driven from outside."
         )
-    searcher = restore_searcher(experiment.config["searcher"], experiment.config["hyperparameters"], snapshot)
+    searcher = restored_searcher(experiment, snapshot)
     assert isinstance(searcher, CustomSearcher)
     return searcher
 
@@ -153,12 +152,10 @@ def _warm_start(flow: Flow, experiment: Experiment, action: CreateTrial) -> str 
     if action.copy_of is not None:
         source = flow.tx.trials.by_request_id(experiment.id, action.copy_of)
         return source.latest_checkpoint if source else None
-    searcher: dict[str, Any] = experiment.config["searcher"]
-    if searcher.get("source_checkpoint_uuid"):
-        return str(searcher["source_checkpoint_uuid"])
-    if searcher.get("source_trial_id"):
-        return flow.tx.trials.get(int(searcher["source_trial_id"])).latest_checkpoint
-    return None
+    searcher = configuration_of(experiment).searcher
+    if searcher.source_trial_id is not None:
+        return flow.tx.trials.get(searcher.source_trial_id).latest_checkpoint
+    return searcher.source_checkpoint_uuid
 
 
 def _train_to(flow: Flow, experiment: Experiment, action: TrainTo) -> None:

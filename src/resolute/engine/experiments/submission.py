@@ -2,18 +2,18 @@
 
 import secrets
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from resolute.domain.errors import IllegalTransition, InvalidConfig, InvalidInput, NotFound
 from resolute.domain.experiment import Experiment, ExperimentState
-from resolute.domain.job import DEFAULT_POOL, DEFAULT_PRIORITY, DEFAULT_WEIGHT, Job, JobKind
+from resolute.domain.job import DEFAULT_POOL, DEFAULT_PRIORITY, Job, JobKind
 from resolute.domain.rights import Permission, Rights
 from resolute.domain.trial import TrialState
 from resolute.domain.user import User
 from resolute.domain.workspace import Project
 from resolute.engine.access.rights import require
+from resolute.engine.experiments.configuration import configuration_of
 from resolute.engine.experiments.earlier_results import earlier_results
 from resolute.engine.experiments.searching import feed
 from resolute.engine.jobs.pools import cluster_defaults
@@ -26,7 +26,8 @@ from resolute.engine.unit_of_work import Flow, flow
 from resolute.search.events import SearchStarted
 from resolute.search.registry import extend_searcher, new_searcher
 from resolute.search.searcher import Searcher
-from resolute.spec.experiment import ParsedExperiment, parse_experiment
+from resolute.spec.experiment import ExperimentConfig, ParsedExperiment, parse_experiment
+from resolute.spec.searcher import SearcherBase
 from resolute.spec.secrets import restored
 
 
@@ -35,7 +36,8 @@ class CreatedExperiment:
     experiment: Experiment
     """With id 0 when it was only validated."""
     job: Job
-    config: dict[str, Any]
+    config: dict[str, object]
+    """Resolved: as it is stored."""
     warnings: tuple[str, ...] = ()
     exceeds_slots: bool = False
     context: bytes | None = None
@@ -67,12 +69,12 @@ def create_experiment(
     parsed = _parse(platform, config_text, template=template, overrides=overrides)
     parsed = replace(parsed, resolved=restored(parsed.resolved, earlier=_config_of(platform, parent_id)))
     if not unmanaged:
-        _check_runnable(parsed.resolved, context)
+        _check_runnable(parsed.config, context)
     with platform.store.read() as tx:
-        project = _project_for(tx, parsed.resolved, project_id, rights)
+        project = _project_for(tx, parsed.config, project_id, rights)
         if rights is not None:
             require(tx, rights, Permission.CREATE_EXPERIMENT, "project_id", project.id)
-            _check_sources(tx, rights, parsed.resolved)
+            _check_sources(tx, rights, parsed)
         project.require_open(tx.workspaces.get(project.workspace_id))
         resolved, dataset_ids = resolve_config(tx, parsed.resolved)
     parsed = replace(parsed, resolved=resolved)
@@ -80,7 +82,7 @@ def create_experiment(
     experiment = _new_experiment(platform, parsed, user, project, config_text, state)
     experiment = replace(experiment, parent_id=parent_id, unmanaged=unmanaged, external_id=external_id)
     job = _new_job(experiment, project)
-    searcher = new_search(platform, parsed.resolved)
+    searcher = new_search(platform, parsed.config)
     if not validate_only:
         experiment = _store_experiment(platform, experiment, job, context, searcher.snapshot(), dataset_ids=dataset_ids)
     return CreatedExperiment(
@@ -108,7 +110,7 @@ def _parse(platform: Platform, text: str, *, template: str | None, overrides: Se
     )
 
 
-def _config_of(platform: Platform, experiment_id: int | None) -> dict[str, Any] | None:
+def _config_of(platform: Platform, experiment_id: int | None) -> dict[str, object] | None:
     if experiment_id is None:
         return None
     with platform.store.read() as tx:
@@ -121,11 +123,11 @@ def _context_of(platform: Platform, experiment_id: int) -> bytes | None:
         return tx.contexts.get(context_id) if context_id else None
 
 
-def new_search(platform: Platform, config: dict[str, Any]) -> Searcher:
+def new_search(platform: Platform, config: ExperimentConfig) -> Searcher:
     """A search that knows what the experiments named in `source_experiment_ids` found out."""
-    searcher, space = config["searcher"], config["hyperparameters"]
-    seed = int(config["reproducibility"]["experiment_seed"])
-    sources = searcher.get("source_experiment_ids") or []
+    searcher, space = config.searcher.resolved(), config.hyperparameters.resolved()
+    seed = config.reproducibility.experiment_seed
+    sources = config.searcher.source_experiment_ids
     if not sources:
         return new_searcher(searcher, space, seed)
     with platform.store.read() as tx:
@@ -133,18 +135,18 @@ def new_search(platform: Platform, config: dict[str, Any]) -> Searcher:
     return extend_searcher(searcher, space, seed=seed, earlier=earlier)
 
 
-def _check_runnable(config: dict[str, Any], context: bytes | None) -> None:
+def _check_runnable(config: ExperimentConfig, context: bytes | None) -> None:
     """What a trial will need and the configuration alone cannot show to be there."""
-    if not config.get("entrypoint"):
+    if not config.entrypoint:
         raise InvalidConfig(["config: entrypoint: is missing; say what to run, for example: python3 train.py"])
-    required_packages(config.get("environment") or {}, context)
+    required_packages(config.environment, context)
 
 
-def _project_for(tx: Transaction, config: dict[str, Any], project_id: int | None, rights: Rights | None) -> Project:
+def _project_for(tx: Transaction, config: ExperimentConfig, project_id: int | None, rights: Rights | None) -> Project:
     """By id, by the names in the configuration, or the place for uncategorised work."""
     if project_id:
         return tx.workspaces.project(project_id)
-    workspace_name, project_name = config.get("workspace") or "", config.get("project") or ""
+    workspace_name, project_name = config.workspace, config.project
     if not workspace_name and not project_name:
         return tx.workspaces.project(1)
     workspace = tx.workspaces.by_name(workspace_name) if workspace_name else tx.workspaces.get(1)
@@ -168,20 +170,20 @@ def _project_for(tx: Transaction, config: dict[str, Any], project_id: int | None
 def _new_experiment(
     platform: Platform, parsed: ParsedExperiment, user: User, project: Project, text: str, state: ExperimentState
 ) -> Experiment:
-    config, now = parsed.resolved, platform.clock()
+    config, now = parsed.config, platform.clock()
     return Experiment(
         id=0,
         state=state,
         changed_at=now,
         start_time=now,
-        config=config,
+        config=parsed.resolved,
         original_config=text,
         user_id=user.id,
         project_id=project.id,
         job_id=str(uuid.uuid4()),
-        name=str(config.get("name") or ""),
-        description=str(config.get("description") or ""),
-        labels=tuple(config.get("labels") or ()),
+        name=config.name,
+        description=config.description or "",
+        labels=tuple(config.labels),
         warnings=parsed.warnings,
     )
 
@@ -202,14 +204,14 @@ def _new_job(experiment: Experiment, project: Project) -> Job:
 
 def _configured(job: Job, experiment: Experiment) -> Job:
     """As the configuration of its experiment says."""
-    resources = experiment.config.get("resources") or {}
+    resources = configuration_of(experiment).resources
     return replace(
         job,
         name=experiment.name,
-        resource_pool=resources.get("resource_pool") or DEFAULT_POOL,
-        priority=resources.get("priority") or DEFAULT_PRIORITY,
-        weight=float(resources.get("weight") or DEFAULT_WEIGHT),
-        max_slots=resources.get("max_slots"),
+        resource_pool=resources.resource_pool or DEFAULT_POOL,
+        priority=resources.priority or DEFAULT_PRIORITY,
+        weight=resources.weight,
+        max_slots=resources.max_slots,
     )
 
 
@@ -218,7 +220,7 @@ def _store_experiment(
     experiment: Experiment,
     job: Job,
     context: bytes | None,
-    snapshot: dict[str, Any],
+    snapshot: dict[str, object],
     *,
     dataset_ids: Sequence[int],
 ) -> Experiment:
@@ -241,18 +243,18 @@ def _link_datasets(tx: Transaction, experiment_id: int, dataset_ids: Sequence[in
         tx.datasets.link(experiment_id, tx.datasets.get(dataset_id).id)
 
 
-def _check_sources(tx: Transaction, rights: Rights, config: dict[str, Any]) -> None:
+def _check_sources(tx: Transaction, rights: Rights, parsed: ParsedExperiment) -> None:
     """Whatever a configuration names must be open to whoever submits it."""
-    for name, version in dataset_references(config):
+    for name, version in dataset_references(parsed.resolved):
         require(tx, rights, Permission.VIEW_DATASETS, "dataset_name", name, {"version": version})
-    searcher = config.get("searcher") or {}
-    for source in searcher.get("source_experiment_ids") or ():
+    searcher = parsed.config.searcher
+    for source in searcher.source_experiment_ids:
         require(tx, rights, Permission.VIEW_EXPERIMENT_METADATA, "experiment_id", source)
     artifacts = Permission.VIEW_EXPERIMENT_ARTIFACTS
-    if searcher.get("source_checkpoint_uuid"):
-        require(tx, rights, artifacts, "checkpoint_uuid", searcher["source_checkpoint_uuid"])
-    if searcher.get("source_trial_id"):
-        require(tx, rights, artifacts, "trial_id", searcher["source_trial_id"])
+    if searcher.source_checkpoint_uuid is not None:
+        require(tx, rights, artifacts, "checkpoint_uuid", searcher.source_checkpoint_uuid)
+    if searcher.source_trial_id is not None:
+        require(tx, rights, artifacts, "trial_id", searcher.source_trial_id)
 
 
 def continue_experiment(
@@ -271,12 +273,12 @@ def continue_experiment(
     parsed = replace(parsed, resolved=restored(parsed.resolved, earlier=experiment.config))
     with platform.store.read() as tx:
         if rights is not None:
-            _check_sources(tx, rights, parsed.resolved)
+            _check_sources(tx, rights, parsed)
         project = tx.workspaces.project(experiment.project_id)
         project.require_open(tx.workspaces.get(project.workspace_id))
         resolved, dataset_ids = resolve_config(tx, parsed.resolved)
     parsed = replace(parsed, resolved=resolved)
-    searcher = extend_searcher(parsed.resolved["searcher"], parsed.resolved["hyperparameters"], snapshot)
+    searcher = extend_searcher(parsed.config.searcher.resolved(), parsed.config.hyperparameters.resolved(), snapshot)
     with flow(platform) as current:
         moved = replace(
             experiment.moved_to(ExperimentState.ACTIVE, now=current.now), config=parsed.resolved, progress=0.0
@@ -289,7 +291,7 @@ def continue_experiment(
         _wake_trials(current, moved)
         moved = feed(current, moved, SearchStarted())
         if moved.state is not ExperimentState.ACTIVE:
-            raise _nothing_left(experiment_id, parsed.resolved["searcher"])
+            raise _nothing_left(experiment_id, parsed.config.searcher)
         current.publish("engine")
     return CreatedExperiment(
         experiment=moved,
@@ -306,16 +308,16 @@ def _parse_continued(platform: Platform, experiment: Experiment, override_config
         filename="override",
         template=experiment.config,
         defaults=cluster_defaults(platform),
-        seed=int(experiment.config["reproducibility"]["experiment_seed"]),
+        seed=configuration_of(experiment).reproducibility.experiment_seed,
         name=experiment.name,
     )
 
 
-def _nothing_left(experiment_id: int, searcher: Mapping[str, Any]) -> InvalidInput:
+def _nothing_left(experiment_id: int, searcher: SearcherBase) -> InvalidInput:
     done = f"Experiment {experiment_id} has nothing left to train: all its trials are done"
-    if "max_trials" not in searcher:
-        return InvalidInput(f"{done}, and its searcher, {searcher['name']}, makes no more. Fork it with another space.")
-    most = searcher["max_trials"]
+    most = getattr(searcher, "max_trials", None)
+    if most is None:
+        return InvalidInput(f"{done}, and its searcher, {searcher.name}, makes no more. Fork it with another space.")
     return InvalidInput(
         f"{done}, and searcher.max_trials is {most}. Ask for more, for example --config searcher.max_trials={2 * most}."
     )
@@ -323,7 +325,7 @@ def _nothing_left(experiment_id: int, searcher: Mapping[str, Any]) -> InvalidInp
 
 def _wake_trials(current: Flow, experiment: Experiment) -> None:
     """Those that did not get to their end; of a single trial also one that did, since it may now be given a new one."""
-    is_single = experiment.config["searcher"]["name"] == "single"
+    is_single = experiment.searcher_name == "single"
     for trial in current.tx.trials.of_experiment(experiment.id):
         if not trial.is_finished or (trial.state is TrialState.COMPLETED and not is_single):
             continue

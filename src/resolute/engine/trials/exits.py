@@ -9,6 +9,7 @@ from resolute.domain.log_policy import cancels_retries
 from resolute.domain.metric import VALIDATION
 from resolute.domain.trial import Trial, TrialState
 from resolute.domain.verdict import Exit, Next, Verdict, judge
+from resolute.engine.experiments.configuration import configuration_of
 from resolute.engine.experiments.searching import closing_event, feed
 from resolute.engine.jobs.task_kind import Ending
 from resolute.engine.platform import Platform
@@ -24,7 +25,7 @@ def trial_ended(current: Flow, ending: Ending) -> None:
     """Judge the end of a trial's processes, move the trial, tell the searcher, queue what comes next."""
     trial = trial_of(current.tx, ending.task)
     experiment = current.tx.experiments.get(trial.experiment_id)
-    max_restarts = 0 if ending.is_final else int(experiment.config.get("max_restarts", 5))
+    max_restarts = 0 if ending.is_final else configuration_of(experiment).max_restarts
     cancelled = cancels_retries(policies_of(current.tx, trial), ending.allocation.log_matches)
     verdict = judge(trial, ending.allocation, ending.exit, max_restarts=max_restarts, retries_cancelled=cancelled)
     verdict = _check_searcher_metric(current, experiment, trial, verdict)
@@ -64,7 +65,7 @@ def _carry_out(current: Flow, experiment: Experiment, trial: Trial, verdict: Ver
     if verdict.next is Next.RESTART:
         trial = replace(trial, restarts=trial.restarts + 1)
         current.tx.trials.save(trial)
-        limit = experiment.config.get("max_restarts", 5)
+        limit = configuration_of(experiment).max_restarts
         current.tell(
             trial.task_id,
             f"Run {trial.run_id} failed ({verdict.reason}); restart {trial.restarts} of at most {limit}.",

@@ -10,15 +10,18 @@ import posixpath
 import re
 import tarfile
 from collections.abc import Mapping
-from typing import Any
 
 from resolute.domain.errors import InvalidInput
 from resolute.domain.experiment import Experiment
 from resolute.domain.gang import CLUSTER_INFO
 from resolute.domain.node import DeviceType
 from resolute.domain.trial import Trial
+from resolute.engine.experiments.configuration import configuration_of
 from resolute.engine.jobs.gang import Launch
 from resolute.engine.ports.runner import EnvironmentSpec, Gang
+from resolute.spec.environment import Environment
+from resolute.spec.experiment import ExperimentConfig
+from resolute.spec.storage import COMMON, SharedFs
 
 _HARNESS_LAUNCH = re.compile(r"python3? -m determined\.launch\.torch_distributed --trial (\S+)")
 
@@ -32,61 +35,62 @@ def trial_gang(
     checkpoint: str | None,
     steps_completed: int,
 ) -> Gang:
-    resolved = trial_config(experiment.config)
-    environment = resolved.get("environment") or {}
+    config = configuration_of(experiment)
+    resolved = trial_config(experiment.config, config)
+    environment = config.environment
     return launch.gang(
-        entrypoint=_entrypoint(resolved),
+        entrypoint=_entrypoint(config),
         given=_user_variables(environment, launch.device),
         own=_variables(resolved, experiment, trial, checkpoint, steps_completed),
         files=_info_files(launch.variables, resolved, trial, steps_completed, checkpoint),
         context_id=experiment.context_id,
         environment=EnvironmentSpec(
-            python=environment.get("python"),
+            python=environment.python,
             requirements=required_packages(environment, context),
-            image=(environment.get("image") or {}).get(launch.device.lower()),
+            image=_image(environment, launch.device),
         ),
-        native=_native_options(resolved),
-        bind_mounts=tuple(
-            (mount["host_path"], mount["container_path"], bool(mount.get("read_only")))
-            for mount in resolved.get("bind_mounts") or ()
-        ),
+        native=_native_options(config),
+        bind_mounts=tuple((mount.host_path, mount.container_path, mount.read_only) for mount in config.bind_mounts),
     )
 
 
-def _native_options(config: dict[str, Any]) -> dict[str, object]:
+def _native_options(config: ExperimentConfig) -> dict[str, object]:
     """What was written for one engine or another; a runner takes its own."""
-    environment = config.get("environment") or {}
-    given = {"pod_spec": environment.get("pod_spec"), **{name: config.get(name) for name in ("slurm", "pbs", "ray")}}
+    given: dict[str, object] = {
+        "pod_spec": config.environment.pod_spec,
+        "slurm": config.slurm.resolved(),
+        "pbs": config.pbs.resolved(),
+        "ray": config.ray,
+    }
     return {name: options for name, options in given.items() if _says_something(options)}
 
 
 def _says_something(options: object) -> bool:
-    """Sections are stored with every default filled in."""
+    """Sections have every default filled in."""
     return any(options.values()) if isinstance(options, dict) else bool(options)
 
 
-def trial_config(config: dict[str, Any]) -> dict[str, Any]:
-    """The configuration as a trial must see it: shared storage becomes a directory that exists where it runs."""
-    storage = config.get("checkpoint_storage") or {}
-    if storage.get("type") != "shared_fs":
-        return config
-    path = os.path.join(storage["host_path"], storage.get("storage_path") or "")
-    kept = {key: value for key, value in storage.items() if key.startswith("save_")}
-    return {**config, "checkpoint_storage": {**kept, "type": "directory", "container_path": path.rstrip("/")}}
+def trial_config(stored: Mapping[str, object], config: ExperimentConfig) -> dict[str, object]:
+    """The stored configuration as a trial must see it: shared storage becomes a directory that exists where it runs."""
+    storage = config.checkpoint_storage
+    if not isinstance(storage, SharedFs):
+        return dict(stored)
+    kept = {key: value for key, value in storage.resolved().items() if key in COMMON}
+    path = os.path.join(storage.host_path, storage.storage_path or "")
+    return {**stored, "checkpoint_storage": {**kept, "type": "directory", "container_path": path.rstrip("/")}}
 
 
-def _entrypoint(config: dict[str, Any]) -> str | tuple[str, ...]:
-    entrypoint = config.get("entrypoint")
-    if isinstance(entrypoint, list):
-        return tuple(str(part) for part in entrypoint)
-    text = str(entrypoint or "")
-    environment = config.get("environment") or {}
+def _entrypoint(config: ExperimentConfig) -> str | tuple[str, ...]:
+    if isinstance(config.entrypoint, list):
+        return tuple(config.entrypoint)
+    text = config.entrypoint or ""
+    python = config.environment.python
     launched = _HARNESS_LAUNCH.fullmatch(text.strip())
-    if launched and not environment.get("python"):
+    if launched and not python:
         text = launched[1]  # Our launcher trains classes of both kinds, and calls the harness for its own.
     if not is_trial_class(text):
         return text
-    if environment.get("python"):
+    if python:
         # Another interpreter may not have resolute; it has the harness the class was written for.
         return f"python3 -m determined.launch.torch_distributed --trial {text}"
     return f"python3 -m resolute.launch.trial {text}"
@@ -98,9 +102,9 @@ def is_trial_class(entrypoint: str) -> bool:
     return bool(colon) and name.isidentifier() and all(part.isidentifier() for part in module.split("."))
 
 
-def required_packages(environment: dict[str, Any], context: bytes | None) -> tuple[str, ...]:
+def required_packages(environment: Environment, context: bytes | None) -> tuple[str, ...]:
     """`environment.requirements`: the list itself, or the lines of the file in the context that it names."""
-    given = environment.get("requirements") or ()
+    given = environment.requirements or ()
     if not isinstance(given, str):
         return tuple(given)
     lines = (line.partition("#")[0].strip() for line in _context_file(context, given).splitlines())
@@ -127,7 +131,7 @@ def _context_file(context: bytes | None, path: str) -> str:
 
 
 def _variables(
-    config: dict[str, Any], experiment: Experiment, trial: Trial, checkpoint: str | None, steps_completed: int
+    config: Mapping[str, object], experiment: Experiment, trial: Trial, checkpoint: str | None, steps_completed: int
 ) -> dict[str, str]:
     """What only trials have."""
     variables = {
@@ -144,18 +148,29 @@ def _variables(
     return variables
 
 
-def _user_variables(environment: dict[str, Any], device: DeviceType) -> dict[str, str]:
+def _image(environment: Environment, device: DeviceType) -> str | None:
+    images = environment.image
+    if images is None:
+        return None
+    return {DeviceType.CPU: images.cpu, DeviceType.CUDA: images.cuda, DeviceType.ROCM: images.rocm}[device]
+
+
+def _user_variables(environment: Environment, device: DeviceType) -> dict[str, str]:
     """`environment_variables` as the user wrote them, for this kind of slot; what the platform itself sets wins."""
-    given = environment.get("environment_variables") or []
-    pairs = given.get(device.lower()) or [] if isinstance(given, dict) else given
-    return dict(str(pair).partition("=")[::2] for pair in pairs)
+    given = environment.environment_variables
+    pairs = {DeviceType.CPU: given.cpu, DeviceType.CUDA: given.cuda, DeviceType.ROCM: given.rocm}[device]
+    return dict(pair.partition("=")[::2] for pair in pairs)
 
 
 def _info_files(
-    variables: Mapping[str, str], config: dict[str, Any], trial: Trial, steps_completed: int, checkpoint: str | None
+    variables: Mapping[str, str],
+    config: Mapping[str, object],
+    trial: Trial,
+    steps_completed: int,
+    checkpoint: str | None,
 ) -> dict[str, str]:
     """The files of the harness. What differs between nodes is filled in for each of them."""
-    cluster: dict[str, Any] = {
+    cluster: dict[str, object] = {
         "master_url": variables["DET_MASTER"],
         "cluster_id": variables["DET_CLUSTER_ID"],
         "agent_id": "",

@@ -6,6 +6,7 @@ from typing import Any
 from resolute.domain.rights import Permission
 from resolute.domain.task import Task, TaskType
 from resolute.domain.trial import Trial
+from resolute.engine.experiments.configuration import configuration_of
 from resolute.engine.jobs.gang import Launch
 from resolute.engine.jobs.task_kind import TaskKind
 from resolute.engine.platform import Platform
@@ -32,8 +33,8 @@ def _may_have_checkpoint(trial: Trial) -> bool:
 
 
 def _patience_s(tx: Transaction, task: Task) -> float | None:
-    timeout = tx.experiments.get(trial_of(tx, task).experiment_id).config.get("preemption_timeout")
-    return float(timeout) if timeout else None
+    timeout = configuration_of(tx.experiments.get(trial_of(tx, task).experiment_id)).preemption_timeout
+    return None if timeout is None else float(timeout)
 
 
 def _title(tx: Transaction, task: Task) -> str:

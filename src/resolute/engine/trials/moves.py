@@ -9,6 +9,7 @@ from resolute.domain.experiment import END_OF, Experiment, ExperimentState
 from resolute.domain.task import Task, TaskType
 from resolute.domain.trial import END_OF as TRIAL_END_OF
 from resolute.domain.trial import Trial, TrialState
+from resolute.engine.experiments.configuration import configuration_of
 from resolute.engine.jobs.allocation_moves import ask_to_leave, kill_allocation, live_allocation
 from resolute.engine.jobs.task_moves import add_task, end_task, queue_task
 from resolute.engine.ports.database import Transaction
@@ -47,14 +48,14 @@ def enqueue(flow: Flow, experiment: Experiment, trial: Trial) -> Trial:
     trial = replace(trial, run_id=trial.run_id + 1, is_waiting=False, runner_state="", early_exit=None)
     flow.tx.trials.save(trial)
     job = flow.tx.jobs.get(experiment.job_id)
-    resources = experiment.config.get("resources", {})
+    resources = configuration_of(experiment).resources
     queue_task(
         flow,
         flow.tx.tasks.get(trial.task_id),
         run_id=trial.run_id,
-        slots=int(resources.get("slots_per_trial", 1)),
+        slots=resources.slots_per_trial,
         resource_pool=job.resource_pool,
-        single_node=bool(resources.get("is_single_node") or False),
+        single_node=bool(resources.is_single_node),
         excluded_nodes=trial.excluded_nodes,
         trial_id=trial.id,
     )

@@ -2,19 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TypeGuard
 
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.errors import InvalidInput
 from resolute.domain.experiment import Experiment
 from resolute.domain.metric import VALIDATION, MetricReport
 from resolute.domain.trial import Trial, TrialState
+from resolute.engine.experiments.configuration import configuration_of
 from resolute.engine.experiments.searching import feed
 from resolute.engine.jobs.allocation_moves import ask_to_leave, live_allocation
 from resolute.engine.jobs.fencing import check_run
 from resolute.engine.platform import Platform
 from resolute.engine.unit_of_work import Flow, flow
 from resolute.search.events import Validated
+from resolute.spec.length import Length, Unit
 
 PROFILING_GROUPS = frozenset({"cpu", "gpu", "memory", "disk", "network", "throughput"})
 
@@ -83,7 +85,7 @@ def _objectives(experiment: Experiment, report: MetricReport) -> dict[str, float
     return values if len(values) == len(names) else {}
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -99,27 +101,23 @@ def _keep_best(current: Flow, experiment: Experiment, trial: Trial, value: float
 
 def searcher_time(experiment: Experiment, report: MetricReport) -> float:
     """How far the trial had trained at this report, in the searcher's unit."""
-    searcher = experiment.config["searcher"]
-    time_metric = searcher.get("time_metric")
-    if time_metric:
-        value = report.metrics.get(time_metric)
-        return float(value) if _is_number(value) else float(report.steps_completed)  # type: ignore[arg-type]
-    length = searcher.get("max_length") or {}
-    if not isinstance(length, dict) or "batches" in length or not length:
-        return float(report.steps_completed)
-    batch = _global_batch_size(experiment)
-    records = float(report.steps_completed * batch)
-    if "records" in length:
+    config = configuration_of(experiment)
+    steps = float(report.steps_completed)
+    if config.searcher.time_metric:
+        return _number(report.metrics.get(config.searcher.time_metric), steps)
+    length = config.searcher.max_length
+    if not isinstance(length, Length) or length.unit is Unit.BATCHES:
+        return steps
+    records = steps * config.global_batch_size
+    if length.unit is Unit.RECORDS:
         return records
-    per_epoch = int(experiment.config.get("records_per_epoch") or 0)
-    return records / per_epoch if per_epoch else float(report.metrics.get("epochs", report.steps_completed))
+    if config.records_per_epoch:
+        return records / config.records_per_epoch
+    return _number(report.metrics.get("epochs"), steps)
 
 
-def _global_batch_size(experiment: Experiment) -> int:
-    value = experiment.config.get("hyperparameters", {}).get("global_batch_size", 1)
-    if isinstance(value, dict):
-        value = value.get("val", 1)
-    return int(value) if _is_number(value) else 1
+def _number(value: object, otherwise: float) -> float:
+    return float(value) if _is_number(value) else otherwise
 
 
 def _leave_if_waiting(current: Flow, trial_id: int) -> None:
@@ -143,7 +141,7 @@ def report_checkpoint(platform: Platform, checkpoint: Checkpoint) -> None:
                 checkpoint,
                 trial_id=trial.id,
                 experiment_id=trial.experiment_id,
-                storage=checkpoint.storage or experiment.config.get("checkpoint_storage"),
+                storage=checkpoint.storage or configuration_of(experiment).checkpoint_storage.resolved(),
             )
         if current.tx.checkpoints.add(checkpoint):
             current.added(checkpoint)
@@ -151,7 +149,7 @@ def report_checkpoint(platform: Platform, checkpoint: Checkpoint) -> None:
             _advance(current, trial, checkpoint)
 
 
-def describe_checkpoint(platform: Platform, uuid: str, metadata: dict[str, Any]) -> None:
+def describe_checkpoint(platform: Platform, uuid: str, metadata: dict[str, object]) -> None:
     """Replace the metadata that people keep with a checkpoint."""
     with flow(platform) as current:
         checkpoint = current.tx.checkpoints.get(uuid)

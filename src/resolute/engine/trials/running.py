@@ -2,12 +2,12 @@
 
 import uuid
 from dataclasses import dataclass, replace
-from typing import Any
 
 from resolute.domain.errors import InvalidInput
 from resolute.domain.trial import Trial, TrialState
 from resolute.domain.verdict import INVALID_HP, USER_REQUESTED_STOP
 from resolute.engine.experiments.changes import kill_trial
+from resolute.engine.experiments.configuration import configuration_of
 from resolute.engine.experiments.searching import feed
 from resolute.engine.platform import Platform
 from resolute.engine.trials.moves import add_trial, end_trial
@@ -41,18 +41,12 @@ def report_progress(platform: Platform, trial_id: int, progress: float, *, raw: 
     with flow(platform) as current:
         trial = current.tx.trials.get(trial_id)
         experiment = current.tx.experiments.get(trial.experiment_id)
-        share = progress if raw else progress / max(1.0, _full_length(experiment.config))
+        share = progress if raw else progress / max(1.0, configuration_of(experiment).searcher.full_length)
         share = min(1.0, max(0.0, share))
         current.tx.trials.save(replace(trial, progress=share))
         if not trial.is_finished and not experiment.is_finished:
             feed(current, experiment, TrialProgressed(trial.request_id, share))
         current.publish(f"trial/{trial_id}", f"experiment/{trial.experiment_id}")
-
-
-def _full_length(config: dict[str, Any]) -> float:
-    searcher = config.get("searcher", {})
-    length = searcher.get("max_time") or searcher.get("max_length") or 1
-    return float(next(iter(length.values()))) if isinstance(length, dict) else float(length)
 
 
 def set_runner_state(platform: Platform, trial_id: int, state: str) -> None:
@@ -63,7 +57,7 @@ def set_runner_state(platform: Platform, trial_id: int, state: str) -> None:
         current.publish(f"trial/{trial_id}")
 
 
-def set_metadata(platform: Platform, trial_id: int, metadata: dict[str, Any]) -> dict[str, Any]:
+def set_metadata(platform: Platform, trial_id: int, metadata: dict[str, object]) -> dict[str, object]:
     """Merged into what is there, key by key."""
     with flow(platform) as current:
         trial = current.tx.trials.get(trial_id)
@@ -84,8 +78,8 @@ def next_operation(platform: Platform, trial_id: int) -> Operation:
     """The searcher operation of 0.21 clients: train to this length, then validate."""
     with platform.store.read() as tx:
         trial = tx.trials.get(trial_id)
-        config = tx.experiments.get(trial.experiment_id).config
-    length = trial.target_length if trial.target_length is not None else int(_full_length(config))
+        searcher = configuration_of(tx.experiments.get(trial.experiment_id)).searcher
+    length = trial.target_length if trial.target_length is not None else searcher.full_length
     is_done = trial.is_finished or trial.is_stopping or trial.is_waiting
     return Operation(length=length, is_completed=is_done)
 
@@ -101,7 +95,7 @@ class StartedTrial:
 
 
 def create_unmanaged_trial(
-    platform: Platform, experiment_id: int, hparams: dict[str, Any], *, external_id: str | None = None
+    platform: Platform, experiment_id: int, hparams: dict[str, object], *, external_id: str | None = None
 ) -> Trial:
     """A trial whose processes are not ours. With `external_id`, repeating the call returns the same trial."""
     with flow(platform) as current:
@@ -123,7 +117,7 @@ def create_unmanaged_trial(
                 changed_at=current.now,
                 start_time=current.now,
                 hparams=hparams,
-                seed=int(experiment.config["reproducibility"]["experiment_seed"]),
+                seed=configuration_of(experiment).reproducibility.experiment_seed,
                 unmanaged=True,
                 external_id=external_id,
             ),

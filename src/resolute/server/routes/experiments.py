@@ -13,7 +13,7 @@ from resolute.domain.retention import RetentionPolicy
 from resolute.domain.rights import Permission
 from resolute.engine.experiments import changes as engine
 from resolute.engine.experiments import submission
-from resolute.engine.experiments.collection import policy_of
+from resolute.engine.experiments.configuration import configuration_of, retention_of
 from resolute.engine.experiments.dry_run import native_request
 from resolute.engine.jobs.pools import cluster_defaults
 from resolute.engine.jobs.queue import JobView, list_jobs
@@ -153,8 +153,7 @@ def preview_hp_search(
     defaults = cluster_defaults(platform)
     parsed = parse_experiment(json.dumps(body.config), defaults=defaults, seed=body.seed, name="preview")
     require_small(parsed.config)
-    resources = parsed.resolved.get("resources") or {}
-    per_trial = max(int(resources.get("slots_per_trial") or 0), 1)
+    per_trial = max(parsed.config.resources.slots_per_trial, 1)
     simulation = simulate(
         parsed.resolved["searcher"],
         parsed.resolved["hyperparameters"],
@@ -344,7 +343,7 @@ def change(platform: Platform, experiment_id: int, body: wire.PatchExperiment) -
 
 def _policy(platform: Platform, experiment_id: int, patch: wire.PatchCheckpointStorage) -> RetentionPolicy:
     with platform.store.read() as tx:
-        current = policy_of(tx.experiments.get(experiment_id))
+        current = retention_of(configuration_of(tx.experiments.get(experiment_id)))
     kept = (current.save_experiment_best, current.save_trial_best, current.save_trial_latest)
     given = (patch.save_experiment_best, patch.save_trial_best, patch.save_trial_latest)
     best, trial_best, latest = (old if new is None else new for old, new in zip(kept, given, strict=True))
