@@ -22,7 +22,7 @@ def list_agents(run: Run) -> None:
     run.show(headers, [_row(a) for a in found], found)
 
 
-def _row(agent: dict[str, Any]) -> tuple[Any, ...]:
+def _row(agent: dict[str, Any]) -> tuple[object, ...]:
     slots = list((agent.get("slots") or {}).values())
     return (
         agent["id"],

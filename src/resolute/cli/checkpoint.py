@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -35,7 +35,7 @@ def describe(run: Run, uuid: Uuid) -> None:
     print_table(("File", "Size"), [(path, size(count)) for path, count in sorted(checkpoint.resources.items())])
 
 
-def _facts(checkpoint: Checkpoint) -> dict[str, Any]:
+def _facts(checkpoint: Checkpoint) -> dict[str, object]:
     return {
         "Checkpoint": checkpoint.uuid,
         "State": checkpoint.state,

@@ -18,7 +18,7 @@ from resolute.client.client import Client
 
 Command = Callable[..., None]
 _JSON = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-JsonValue = Any
+JsonValue = object
 
 
 class Run:
@@ -42,14 +42,14 @@ class Run:
         client: Client = given["client"]
         return client
 
-    def show(self, headers: Sequence[str], rows: Sequence[Sequence[Any]], raw: JsonValue) -> None:
+    def show(self, headers: Sequence[str], rows: Sequence[Sequence[object]], raw: JsonValue) -> None:
         """A table for people, `raw` for programs."""
         if self.is_json:
             print_json(raw)
         else:
             print_table(headers, rows)
 
-    def describe(self, pairs: dict[str, Any], raw: JsonValue) -> None:
+    def describe(self, pairs: dict[str, object], raw: JsonValue) -> None:
         if self.is_json:
             print_json(raw)
         else:
@@ -98,7 +98,7 @@ def _adapted(function: Command) -> Command:
     as_json = inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_JSON)
 
     @wraps(function)
-    def adapted(*, ctx: typer.Context, as_json: bool, **given: Any) -> None:
+    def adapted(*, ctx: typer.Context, as_json: bool, **given: object) -> None:
         function(Run(ctx.obj, is_json=as_json), **given)
 
     parameters = [context, *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own), as_json]

@@ -83,7 +83,7 @@ def with_choices(
     return replace(options or imagery.RenderOptions(), **chosen)
 
 
-def show_result(run: Run, pairs: dict[str, Any], report: "Report", report_file: Path | None = None) -> None:
+def show_result(run: Run, pairs: dict[str, object], report: "Report", report_file: Path | None = None) -> None:
     """What was made, then every drop and change by reason."""
     if report_file is not None:
         _write(report_file, report)

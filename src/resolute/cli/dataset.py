@@ -1,7 +1,7 @@
 """`resolute dataset`."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -63,7 +63,7 @@ def list_datasets(
     run.show(_HEADERS, [_row(each) for each in found], [each.data for each in found])
 
 
-def _row(dataset: DatasetVersion) -> tuple[Any, ...]:
+def _row(dataset: DatasetVersion) -> tuple[object, ...]:
     return (
         dataset.reference,
         dataset.file_count,

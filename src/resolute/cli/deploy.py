@@ -1,13 +1,14 @@
 """`resolute deploy`."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from resolute.cli.command import Run, command, group
-from resolute.cli.logs import log_command
+from resolute.cli.logs import Line, log_command
 from resolute.cli.output import moment
 from resolute.client.deployments import Deployment
 from resolute.client.logs import LogFilter
@@ -207,7 +208,7 @@ def delete(run: Run, name: Name, yes: Yes = False) -> None:
 
 
 @log_command(app)
-def logs(run: Run, name: Name, wanted: LogFilter) -> Any:
+def logs(run: Run, name: Name, wanted: LogFilter) -> Iterator[Line]:
     """Logs of a deployment's replicas."""
     return run.client.deployments.get(name).logs(wanted)
 
@@ -225,7 +226,7 @@ def _from_file(config: Path | None) -> dict[str, Any]:
     return read_deployment(text, filename=str(config)).model_dump(exclude_unset=True)
 
 
-def _rename(given: dict[str, Any]) -> None:
+def _rename(given: dict[str, object]) -> None:
     """From a file's keys to the SDK's."""
     if "checkpoint_uuid" in given:
         given["checkpoint"] = given.pop("checkpoint_uuid")
@@ -238,8 +239,8 @@ def _source(model: str | None, checkpoint: str | None, model_uri: str | None) ->
     return {key: value for key, value in given.items() if value is not None}
 
 
-def _serving(slots: int | None, settings: list[str] | None) -> dict[str, Any]:
-    found: dict[str, Any] = {} if slots is None else {"slots": slots}
+def _serving(slots: int | None, settings: list[str] | None) -> dict[str, object]:
+    found: dict[str, object] = {} if slots is None else {"slots": slots}
     for setting in settings or ():
         key, equals, value = setting.partition("=")
         if not equals:
@@ -251,7 +252,7 @@ def _serving(slots: int | None, settings: list[str] | None) -> dict[str, Any]:
     return found
 
 
-def _scaling(least: int | None, most: int | None, target: float | None, metric: str | None) -> dict[str, Any]:
+def _scaling(least: int | None, most: int | None, target: float | None, metric: str | None) -> dict[str, object]:
     given = {"min_replicas": least, "max_replicas": most, "target": target, "metric": metric}
     return {key: value for key, value in given.items() if value is not None}
 
@@ -263,7 +264,7 @@ def _done(run: Run, found: Deployment, sentence: str, *, wait: bool) -> None:
     run.say(sentence, found.data)
 
 
-def _row(found: Deployment) -> tuple[Any, ...]:
+def _row(found: Deployment) -> tuple[object, ...]:
     data = found.data
     ready = f"{sum(r['replicasReady'] for r in found.revisions)}/{sum(r['replicasWanted'] for r in found.revisions)}"
     canary = f"{data['canaryRevision']} at {data['canaryPercent']} %" if data.get("canaryRevision") else None
@@ -272,7 +273,7 @@ def _row(found: Deployment) -> tuple[Any, ...]:
     return (found.name, found.state, ready, previous, latest, canary, found.url, moment(data.get("updatedAt")))
 
 
-def _revision_row(revision: dict[str, Any]) -> tuple[Any, ...]:
+def _revision_row(revision: dict[str, Any]) -> tuple[object, ...]:
     return (
         revision["number"],
         revision["source"],

@@ -1,13 +1,14 @@
 """`resolute experiment`: create, look, steer, download."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from resolute.cli.command import Run, command, group
 from resolute.cli.experiment_change import label_app, set_app
-from resolute.cli.logs import log_command, print_line
+from resolute.cli.logs import Line, log_command, print_line
 from resolute.cli.output import moment, percent, print_json, print_pairs, print_table, size, waiting
 from resolute.cli.watch import watch
 from resolute.client.configuration import as_dict, as_yaml, with_overrides
@@ -134,7 +135,7 @@ def show_experiments(run: Run, experiments: list[Experiment]) -> None:
     run.show(headers, [_row(e) for e in experiments], [e.data for e in experiments])
 
 
-def _row(experiment: Experiment) -> tuple[Any, ...]:
+def _row(experiment: Experiment) -> tuple[object, ...]:
     data = experiment.data
     return (
         experiment.id,
@@ -173,7 +174,7 @@ def _numbers(text: str) -> list[int]:
         raise InvalidInput(f"{text!r} is not a list of experiment numbers. Write them like 3 or 3,4,5.") from None
 
 
-def _facts(experiment: Experiment) -> dict[str, Any]:
+def _facts(experiment: Experiment) -> dict[str, object]:
     data = experiment.data
     notices = {"Notices": "\n".join(data["warnings"])} if data.get("warnings") else {}
     return {
@@ -199,7 +200,7 @@ def _facts(experiment: Experiment) -> dict[str, Any]:
 _TRIAL_HEADERS = ("Trial", "State", "Steps", "Best metric", "Restarts", "Hyperparameters", "Started", "Ended")
 
 
-def _trial_row(trial: dict[str, Any]) -> tuple[Any, ...]:
+def _trial_row(trial: dict[str, Any]) -> tuple[object, ...]:
     return (
         trial["id"],
         bare(trial["state"]),
@@ -247,7 +248,7 @@ def list_checkpoints(
 
 
 @log_command(app)
-def logs(run: Run, experiment_id: ExperimentId, wanted: LogFilter) -> Any:
+def logs(run: Run, experiment_id: ExperimentId, wanted: LogFilter) -> Iterator[Line]:
     """Logs of an experiment's first trial."""
     return run.client.get_experiment(experiment_id).logs(wanted)
 
@@ -328,7 +329,7 @@ def download(
     if (sort_by is None) != (smaller_is_better is None):
         raise InvalidInput("--sort-by and --smaller-is-better / --no-smaller-is-better go together; give both or none.")
     experiment = run.client.get_experiment(experiment_id)
-    order: Any = None if sort_by is None else ("asc" if smaller_is_better else "desc")
+    order: Literal["asc", "desc"] | None = None if sort_by is None else ("asc" if smaller_is_better else "desc")
     found = experiment.list_checkpoints(sort_by=sort_by, order=order, limit=top_n)
     if not found:
         raise NotFound(f"Experiment {experiment_id} has no checkpoint with a validation metric yet.")

@@ -1,6 +1,6 @@
 """`resolute experiment set` and `label`: what may be changed while an experiment runs."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -86,6 +86,6 @@ def remove_label(run: Run, experiment_id: ExperimentId, label: str) -> None:
     _update(run, experiment_id, "labels", ", ".join(labels) or "none", labels=labels)
 
 
-def _update(run: Run, experiment_id: int, what: str, value: Any, **changes: Any) -> None:
+def _update(run: Run, experiment_id: int, what: str, value: object, **changes: object) -> None:
     run.client.get_experiment(experiment_id).update(**changes)
     run.say(f"Set {what} of experiment {experiment_id} to {value}", {"id": experiment_id, **changes})

@@ -29,7 +29,7 @@ def list_jobs(
         _tell_why_they_wait(found)
 
 
-def _row(position: int, job: dict[str, Any]) -> tuple[Any, ...]:
+def _row(position: int, job: dict[str, Any]) -> tuple[object, ...]:
     summary = job.get("summary") or {}
     progress = job.get("progress")
     return (

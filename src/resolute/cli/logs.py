@@ -12,7 +12,9 @@ from resolute.cli.command import Run, command
 from resolute.cli.output import print_json
 from resolute.client.logs import LogFilter
 
-_Lines = Callable[..., Iterator[dict[str, Any]]]
+Line = dict[str, Any]
+"""As the master sends it."""
+_Lines = Callable[..., Iterator[Line]]
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
@@ -68,7 +70,7 @@ def _filter(
     )
 
 
-def _print(run: Run, lines: Iterator[dict[str, Any]]) -> None:
+def _print(run: Run, lines: Iterator[Line]) -> None:
     for line in lines:
         if run.is_json:
             print_json(line)
@@ -76,7 +78,7 @@ def _print(run: Run, lines: Iterator[dict[str, Any]]) -> None:
             print_line(line)
 
 
-def print_line(line: dict[str, Any]) -> None:
+def print_line(line: Line) -> None:
     """As the master formatted it, at once: somebody is watching."""
     message = str(line.get("message") or line.get("log") or "")
     sys.stdout.write(message if message.endswith("\n") else f"{message}\n")

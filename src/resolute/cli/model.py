@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -45,7 +45,7 @@ def list_models(
     order_by: Annotated[OrderBy, typer.Option(help="Which way.")] = OrderBy.ASC,
 ) -> None:
     """List the registered models."""
-    filters: dict[str, Any] = {
+    filters: dict[str, object] = {
         "sortBy": f"SORT_BY_{sort_by.value.upper()}",
         "orderBy": f"ORDER_BY_{order_by.value.upper()}",
         "workspaceNames": workspace_names.split(",") if workspace_names else None,
@@ -54,7 +54,7 @@ def list_models(
     run.show(_HEADERS, [_row(model) for model in found], [model.data for model in found])
 
 
-def _row(model: Model) -> tuple[Any, ...]:
+def _row(model: Model) -> tuple[object, ...]:
     data = model.data
     return (
         model.id,
@@ -101,7 +101,7 @@ def list_versions(run: Run, name: Name) -> None:
     run.show(_VERSION_HEADERS, [_version_row(each) for each in found], [each.data for each in found])
 
 
-def _version_row(version: ModelVersion) -> tuple[Any, ...]:
+def _version_row(version: ModelVersion) -> tuple[object, ...]:
     checkpoint = version.checkpoint
     return (
         version.version,

@@ -4,17 +4,16 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 _PIPED_WIDTH = 1000
 """Wide enough that no cell is cut when the output goes into another program."""
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     print(json.dumps(value, indent=2, default=str))
 
 
-def print_table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -28,13 +27,13 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     Console(width=None if is_terminal else _PIPED_WIDTH, highlight=False, soft_wrap=not is_terminal).print(table)
 
 
-def print_pairs(pairs: dict[str, Any]) -> None:
+def print_pairs(pairs: dict[str, object]) -> None:
     width = max(map(len, pairs), default=0)
     for key, value in pairs.items():
         print(f"{key:<{width}}  {cell(value)}")
 
 
-def cell(value: Any) -> str:
+def cell(value: object) -> str:
     """A value as people read it in a table."""
     if value is None or value == "":
         return "-"

@@ -1,7 +1,5 @@
 """`resolute resource-pool`."""
 
-from typing import Any
-
 from resolute.cli.command import Run, command, group
 
 app = group("Pools of nodes.")
@@ -20,7 +18,7 @@ def list_pools(run: Run) -> None:
     run.show(headers, [_row(p) for p in found], found)
 
 
-def _row(pool: dict[str, Any]) -> tuple[Any, ...]:
+def _row(pool: dict[str, object]) -> tuple[object, ...]:
     return (
         pool["name"],
         pool.get("numAgents"),

@@ -1,6 +1,6 @@
 """`resolute project`."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -23,7 +23,7 @@ def list_projects(run: Run, workspace: Workspace) -> None:
     run.show(_HEADERS, [project_row(p) for p in found], found)
 
 
-def project_row(project: dict[str, Any]) -> tuple[Any, ...]:
+def project_row(project: dict[str, object]) -> tuple[object, ...]:
     return tuple(project.get(key) for key in ("id", "name", "description", "numExperiments", "archived"))
 
 

@@ -38,13 +38,12 @@ def simulate_search(
         seed=seed,
         name=config_file.stem,
     )
-    resources = parsed.resolved.get("resources") or {}
     simulation = simulate(
-        parsed.resolved["searcher"],
-        parsed.resolved["hyperparameters"],
+        parsed.config.searcher.resolved(),
+        parsed.config.hyperparameters.resolved(),
         seed,
         slots=slots,
-        slots_per_trial=max(int(resources.get("slots_per_trial") or 0), 1),
+        slots_per_trial=max(parsed.config.resources.slots_per_trial, 1),
         seconds_per_unit=seconds_per_unit,
     )
     run.say(simulation.picture(), asdict(simulation))

@@ -6,7 +6,7 @@ import re
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -85,9 +85,9 @@ def name_of(path: Path) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", path.resolve().stem).strip("-.") or "model"
 
 
-def options_of(pairs: list[str]) -> dict[str, Any]:
+def options_of(pairs: list[str]) -> dict[str, object]:
     """`score_threshold=0.4`: values are JSON where they can be, text otherwise."""
-    options: dict[str, Any] = {}
+    options: dict[str, object] = {}
     for pair in pairs:
         key, separator, value = pair.partition("=")
         if not separator or not key:

@@ -23,7 +23,7 @@ def list_slots(run: Run) -> None:
     run.show(("Agent", "Slot", "Type", "Device", "Enabled", "Draining", "Task"), [_row(s, names) for s in slots], slots)
 
 
-def _row(slot: dict[str, Any], names: dict[Any, Any]) -> tuple[Any, ...]:
+def _row(slot: dict[str, Any], names: dict[object, object]) -> tuple[object, ...]:
     device, container = slot.get("device") or {}, slot.get("container") or {}
     held_by = names.get(container.get("parent")) or container.get("parent") or ("busy" if container else "free")
     kind = str(device.get("type") or "").removeprefix("TYPE_")

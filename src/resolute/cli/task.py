@@ -22,7 +22,7 @@ def list_tasks(run: Run) -> None:
     run.show(headers, [_row(t) for t in found], found)
 
 
-def _row(task: dict[str, Any]) -> tuple[Any, ...]:
+def _row(task: dict[str, Any]) -> tuple[object, ...]:
     keys = ("taskId", "allocationId", "name", "slotsNeeded", "resourcePool", "priority")
     return (*(task.get(key) for key in keys), moment(task.get("registeredTime")))
 

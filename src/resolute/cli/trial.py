@@ -1,12 +1,13 @@
 """`resolute trial`."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from resolute.cli.command import Run, command, group
-from resolute.cli.logs import log_command
+from resolute.cli.logs import Line, log_command
 from resolute.cli.output import moment, print_json, print_pairs, print_table, waiting
 from resolute.client.checkpoint import Checkpoint
 from resolute.client.logs import LogFilter
@@ -39,7 +40,7 @@ def describe(
         print_table(("Steps", "Kind", "Values", "Time"), [_workload_row(w) for w in workloads])
 
 
-def _facts(trial: Trial) -> dict[str, Any]:
+def _facts(trial: Trial) -> dict[str, object]:
     return {
         "Trial": trial.id,
         "Experiment": trial.experiment_id,
@@ -54,14 +55,14 @@ def _facts(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _workload_row(workload: dict[str, Any]) -> tuple[Any, ...]:
+def _workload_row(workload: dict[str, Any]) -> tuple[object, ...]:
     kind = next((name for name in ("training", "validation", "checkpoint") if workload.get(name)), "")
     inner = workload.get(kind) or {}
     values = inner.get("uuid") or (inner.get("metrics") or {}).get("avgMetrics")
     return inner.get("totalBatches"), kind, values, moment(inner.get("endTime"))
 
 
-def _summary_rows(summary: dict[str, Any]) -> list[tuple[Any, ...]]:
+def _summary_rows(summary: dict[str, Any]) -> list[tuple[object, ...]]:
     groups = [(group, metrics) for group, metrics in summary.items() if isinstance(metrics, dict)]
     return [
         (group, name, facts.get("count"), facts.get("min"), facts.get("max"), facts.get("last"))
@@ -72,7 +73,7 @@ def _summary_rows(summary: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 
 @log_command(app)
-def logs(run: Run, trial_id: TrialId, wanted: LogFilter) -> Any:
+def logs(run: Run, trial_id: TrialId, wanted: LogFilter) -> Iterator[Line]:
     """Logs of a trial."""
     return run.client.get_trial(trial_id).logs(wanted)
 

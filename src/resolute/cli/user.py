@@ -1,6 +1,6 @@
 """`resolute user`: log in and out, and manage users."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -86,7 +86,12 @@ def edit(
     admin: Annotated[bool | None, typer.Option(help="Whether the user is an administrator.")] = None,
 ) -> None:
     """Change a user."""
-    wanted: dict[str, Any] = {"displayName": display_name, "username": new_username, "active": active, "admin": admin}
+    wanted: dict[str, object] = {
+        "displayName": display_name,
+        "username": new_username,
+        "active": active,
+        "admin": admin,
+    }
     changes = {key: value for key, value in wanted.items() if value is not None}
     if not changes:
         raise InvalidInput("Nothing to change. Give --display-name, --username, --active or --admin.")

@@ -1,6 +1,6 @@
 """`resolute workspace`."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -20,7 +20,7 @@ def list_workspaces(run: Run) -> None:
     run.show(("ID", "Name", "Owner", "Projects", "Experiments", "Archived"), [_row(w) for w in found], found)
 
 
-def _row(workspace: dict[str, Any]) -> tuple[Any, ...]:
+def _row(workspace: dict[str, object]) -> tuple[object, ...]:
     keys = ("id", "name", "username", "numProjects", "numExperiments", "archived")
     return tuple(workspace.get(key) for key in keys)
 

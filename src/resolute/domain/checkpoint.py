@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 from resolute.domain.transitions import check_move
 
@@ -34,14 +33,14 @@ class Checkpoint:
     report_time: datetime
     resources: dict[str, int]
     """Path relative to the checkpoint to size in bytes; directories end with `/` and have size 0."""
-    metadata: dict[str, Any]
+    metadata: dict[str, object]
     task_id: str | None = None
     allocation_id: str | None = None
     trial_id: int | None = None
     experiment_id: int | None = None
     run_id: int = 0
     steps_completed: int = 0
-    storage: dict[str, Any] | None = None
+    storage: dict[str, object] | None = None
     """The `checkpoint_storage` section it was written to."""
     digests: dict[str, str] | None = None
     """sha256 per file, when the writer gave them."""

@@ -5,7 +5,6 @@ The files stay where they are; the record holds their digests, the class table a
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class DatasetVersion:
     classes: tuple[DatasetClass, ...] = ()
     parents: tuple[int, ...] = ()
     """Ids of the versions that it was made from."""
-    statistics: dict[str, Any] = field(default_factory=dict)
+    statistics: dict[str, object] = field(default_factory=dict)
 
     @property
     def reference(self) -> str:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 from resolute.domain.job import DEFAULT_POOL, DEFAULT_PRIORITY, DEFAULT_WEIGHT
 from resolute.domain.transitions import check_move
@@ -83,7 +82,7 @@ class Serving:
     idempotent: bool = False
     """The model may be asked the same twice: a request that a dying replica may have begun is sent to another one."""
     environment: dict[str, str] = field(default_factory=dict)
-    options: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, object] = field(default_factory=dict)
     """Passed to the model: `score_threshold`, `slice_size`, handler settings ..."""
     trusted: bool = False
     """The model's code is the user's own: its processes are not kept from the network and from files."""

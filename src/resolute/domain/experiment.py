@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 from resolute.domain.transitions import check_move
 
@@ -66,7 +65,7 @@ class Experiment:
     id: int
     state: ExperimentState
     changed_at: datetime
-    config: dict[str, Any]
+    config: dict[str, object]
     """Resolved: every default filled in, exactly what trials are given."""
     original_config: str
     """As submitted, comments included."""
@@ -103,6 +102,12 @@ class Experiment:
         return self.state in STOPPING
 
     @property
+    def hyperparameters(self) -> Mapping[str, object]:
+        """As configured: ranges, not what a trial was given."""
+        section = self.config.get("hyperparameters")
+        return section if isinstance(section, dict) else {}
+
+    @property
     def searcher_name(self) -> str:
         """Empty where there is no search."""
         return str(self._searcher.get("name", ""))
@@ -125,6 +130,7 @@ class Experiment:
         return bool(given[0] if isinstance(given, list) else given)
 
     @property
-    def _searcher(self) -> Mapping[str, Any]:
+    def _searcher(self) -> Mapping[str, object]:
         """Experiments that others run may have none."""
-        return self.config.get("searcher") or {}
+        section = self.config.get("searcher")
+        return section if isinstance(section, dict) else {}

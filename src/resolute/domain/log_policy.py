@@ -5,7 +5,7 @@ Both spellings of an action are read: a plain name and the older object `{type: 
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -49,7 +49,7 @@ class LogMatch:
         return f"Log policy {self.policy.name!r} matched {self.text.strip()[:200]!r}{effect}."
 
 
-def parse_log_policies(section: Sequence[dict[str, Any]]) -> list[LogPolicy]:
+def parse_log_policies(section: Sequence[Mapping[str, object]]) -> list[LogPolicy]:
     """The `log_policies` section of a configuration. Raises InvalidInput naming the entry and its fault."""
     return [_parse(entry, f"log_policies[{n}]") for n, entry in enumerate(section)]
 
@@ -83,7 +83,7 @@ def _key(place: int, policy: LogPolicy, node_id: str) -> str:
     return f"{place}:{node_id}" if policy.action is LogAction.EXCLUDE_NODE else str(place)
 
 
-def _parse(entry: dict[str, Any], place: str) -> LogPolicy:
+def _parse(entry: Mapping[str, object], place: str) -> LogPolicy:
     pattern = entry.get("pattern")
     if not isinstance(pattern, str) or not pattern:
         raise InvalidInput(
@@ -96,7 +96,7 @@ def _parse(entry: dict[str, Any], place: str) -> LogPolicy:
     return LogPolicy(name=str(entry.get("name") or pattern), pattern=pattern, action=_parse_action(entry, place))
 
 
-def _parse_action(entry: dict[str, Any], place: str) -> LogAction | None:
+def _parse_action(entry: Mapping[str, object], place: str) -> LogAction | None:
     action = entry.get("action")
     if isinstance(action, dict):
         action = action.get("type")

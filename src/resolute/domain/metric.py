@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 TRAINING = "training"
 VALIDATION = "validation"
@@ -15,9 +14,9 @@ class MetricReport:
     group: str
     steps_completed: int
     report_time: datetime
-    metrics: dict[str, Any]
+    metrics: dict[str, object]
     """Name to number (NaN and Inf kept), string, or nested object."""
-    batch_metrics: list[dict[str, Any]] | None = None
+    batch_metrics: list[dict[str, object]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +37,7 @@ class MetricSummary:
     total: float = 0.0
     min: float | None = None
     max: float | None = None
-    last: Any = None
+    last: object = None
     type: str = "number"
     non_finite: int = 0
     """How many of `count` were NaN or Inf; `total` leaves them out."""

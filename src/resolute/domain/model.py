@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 
 class Stage(StrEnum):
@@ -26,7 +25,7 @@ class Model:
     description: str = ""
     notes: str = ""
     labels: tuple[str, ...] = ()
-    metadata: dict[str, Any] = field(default_factory=dict)
+    metadata: dict[str, object] = field(default_factory=dict)
     archived: bool = False
     last_version: int = 0
     """The highest number ever given: numbers of deleted versions are not used again."""
@@ -46,7 +45,7 @@ class ModelVersion:
     comment: str = ""
     notes: str = ""
     labels: tuple[str, ...] = ()
-    metadata: dict[str, Any] = field(default_factory=dict)
+    metadata: dict[str, object] = field(default_factory=dict)
     stage: Stage = Stage.NONE
 
     def moved_to(self, stage: Stage, *, now: datetime) -> "ModelVersion":

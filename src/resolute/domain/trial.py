@@ -6,7 +6,6 @@ Pure: callers pass `now` in and store what comes out.
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 from resolute.domain.transitions import check_move
 
@@ -59,7 +58,7 @@ class Trial:
     """`<experiment id>.<request id>`; stays the same over restarts."""
     state: TrialState
     changed_at: datetime
-    hparams: dict[str, Any]
+    hparams: dict[str, object]
     seed: int
     start_time: datetime
     end_time: datetime | None = None
@@ -86,7 +85,7 @@ class Trial:
     """Reason the trial itself gave for stopping: INVALID_HP or USER_REQUESTED_STOP."""
     excluded_nodes: tuple[str, ...] = ()
     log_policy_matched: str = ""
-    metadata: dict[str, Any] | None = None
+    metadata: dict[str, object] | None = None
     unmanaged: bool = False
     external_id: str | None = None
 

@@ -5,7 +5,6 @@ An archived one takes nothing new and keeps its name and notes. What is in it ca
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from resolute.domain.errors import IllegalTransition
 
@@ -18,7 +17,7 @@ class Workspace:
     is_archived: bool = False
     is_immutable: bool = False
     is_pinned: bool = False
-    checkpoint_storage: dict[str, Any] | None = None
+    checkpoint_storage: dict[str, object] | None = None
     created_at: datetime
 
     def require_open(self) -> None:

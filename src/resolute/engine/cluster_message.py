@@ -1,7 +1,5 @@
 """The message that administrators show to everybody who uses the cluster."""
 
-from typing import Any
-
 from resolute.domain.change import Action
 from resolute.engine.platform import Platform
 from resolute.engine.unit_of_work import flow
@@ -9,13 +7,13 @@ from resolute.engine.unit_of_work import flow
 _KEY = "cluster_message"
 
 
-def cluster_message(platform: Platform) -> dict[str, Any] | None:
+def cluster_message(platform: Platform) -> dict[str, object] | None:
     with platform.store.read() as tx:
-        stored: dict[str, Any] | None = tx.settings.get(_KEY)
+        stored: dict[str, object] | None = tx.settings.get(_KEY)
     return stored or None
 
 
-def set_cluster_message(platform: Platform, message: dict[str, Any]) -> None:
+def set_cluster_message(platform: Platform, message: dict[str, object]) -> None:
     """`message` as it is to be given back; its text is under `message`."""
     with flow(platform) as current:
         current.tx.settings.put(_KEY, message)

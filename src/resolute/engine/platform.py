@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
 
 from resolute.domain.capacity import Fitting
 from resolute.domain.change import PLATFORM, Actor
@@ -36,7 +35,7 @@ class MasterConfig:
     """How it is decided who may do what."""
     cluster_id: str = ""
     cluster_name: str = "resolute"
-    checkpoint_storage: dict[str, Any] = field(default_factory=dict)
+    checkpoint_storage: dict[str, object] = field(default_factory=dict)
     """Default for experiments that name none."""
     scheduler: Scheduler = "priority"
     preemption: bool = True

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from resolute.domain.change import PLATFORM, Action, Actor, Change, about, differences
 from resolute.domain.errors import IllegalTransition
@@ -85,9 +85,10 @@ class Flow:
         self._remember(kind, thing, Action.DELETED, kind.state(thing), "", reason=reason)
         kind.remove(self.tx, thing)
 
-    def record(self, action: Action, kind: str, thing_id: object, **detail: Any) -> None:
+    def record(self, action: Action, kind: str, thing_id: object, **detail: object) -> None:
         """A deed that stores no thing of `engine.changes.kinds`: a log-in, a setting of the cluster."""
         workspace_id = detail.pop("workspace_id", None)
+        assert workspace_id is None or isinstance(workspace_id, int)
         self._append(action, kind, str(thing_id), workspace_id, "", "", detail)
 
     def _save(self, kind: Kind[T], before: T, after: T) -> None:
@@ -97,7 +98,7 @@ class Flow:
             )
 
     def _remember(
-        self, kind: Kind[T], thing: T, action: Action, start: str, goal: str, *, reason: str, **detail: Any
+        self, kind: Kind[T], thing: T, action: Action, start: str, goal: str, *, reason: str, **detail: object
     ) -> None:
         self.publish(*kind.topics(thing))
         detail = {**about(thing, kind.about), **detail}
@@ -113,7 +114,7 @@ class Flow:
         workspace_id: int | None,
         start: str,
         goal: str,
-        detail: dict[str, Any],
+        detail: dict[str, object],
     ) -> None:
         self.changes.append(
             Change(

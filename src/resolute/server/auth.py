@@ -8,7 +8,7 @@ the path is decided here; a route that decides about its body asks `Principal.ch
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Depends
 from starlette.concurrency import run_in_threadpool
@@ -40,7 +40,7 @@ class Principal:
     rights: Rights
     allocation: Allocation | None = None
     """Set when a running task calls with its own token."""
-    own: Mapping[str, Any] = field(default_factory=dict)
+    own: Mapping[str, object] = field(default_factory=dict)
     """What that task is and runs for, by the names of parameters."""
     via: Via = Via.SESSION
     """How the caller is known, for the audit log."""
@@ -50,19 +50,19 @@ class Principal:
         """The user, an administrator if his rights make him one."""
         return replace(self.user, is_admin=self.rights.has(Permission.ADMINISTRATE_USER))
 
-    def owns(self, name: str, value: Any) -> bool:
+    def owns(self, name: str, value: object) -> bool:
         """Whether a path parameter names something of this task."""
         assert self.allocation is not None
         own = self.own.get(name)
         return own is not None and str(own) == str(value)
 
-    def require(self, name: str, value: Any) -> None:
+    def require(self, name: str, value: object) -> None:
         """Refuse a task that names somebody else's trial, task or allocation in a body."""
         if self.allocation is not None and not self.owns(name, value):
             raise Forbidden(f"The token of task {self.allocation.task_id} may not touch {name} {value}.")
 
     def check(
-        self, tx: Transaction, permission: Permission, parameter: str, value: Any, beside: Beside | None = None
+        self, tx: Transaction, permission: Permission, parameter: str, value: object, beside: Beside | None = None
     ) -> None:
         """Whether the caller may do it to what a body names. A task does to its own things what its owner might.
 

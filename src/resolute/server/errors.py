@@ -5,7 +5,6 @@ and our stable word for programs.
 """
 
 import logging
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -69,14 +68,14 @@ def status_of(error: ResoluteError) -> tuple[int, int, str]:
     return next(status for kind, status in STATUSES.items() if isinstance(error, kind))
 
 
-def body_of(error: ResoluteError) -> dict[str, Any]:
+def body_of(error: ResoluteError) -> dict[str, object]:
     _, number, reason = status_of(error)
     # What was sent may be quoted in the sentence, and need not be text that can be sent back.
     sentence = str(error).encode(errors="backslashreplace").decode()
     return {"error": {"code": number, "reason": reason, "error": sentence, "type": error.code}}
 
 
-def stream_line_of(error: ResoluteError) -> dict[str, Any]:
+def stream_line_of(error: ResoluteError) -> dict[str, object]:
     """The last line of a stream that failed on the way."""
     status, number, reason = status_of(error)
     return {

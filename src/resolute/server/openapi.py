@@ -10,7 +10,7 @@ from resolute.server.app import create_app
 from resolute.server.schema import schema_of
 
 
-def document() -> dict[str, Any]:
+def document() -> dict[str, object]:
     """Needs no running platform: routes are looked at, never called."""
     nothing = cast(Any, None)
     config = MasterConfig(home=Path())

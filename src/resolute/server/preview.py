@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 from anyio import from_thread
 from starlette.requests import Request
@@ -10,6 +9,7 @@ from starlette.requests import Request
 from resolute.domain.errors import InvalidInput, Unavailable
 from resolute.spec.experiment import ExperimentConfig
 from resolute.spec.limits import MAX_PREVIEW_TRIALS, PREVIEW_S
+from resolute.spec.searcher import Grid, Pbt
 
 _LOOK_EVERY_S = 0.5
 _INSTEAD = "Preview a smaller search, or run `resolute search simulate` on your own machine."
@@ -25,10 +25,10 @@ def require_small(config: ExperimentConfig) -> None:
 
 
 def _trials_of(config: ExperimentConfig) -> tuple[str, int]:
-    searcher: Any = config.searcher
-    if searcher.name == "grid":
+    searcher = config.searcher
+    if isinstance(searcher, Grid):
         return "hyperparameters", config.hyperparameters.points or 0
-    if searcher.name == "pbt":
+    if isinstance(searcher, Pbt):
         return "searcher.num_rounds", searcher.population_size * searcher.num_rounds
     return "searcher.max_trials", getattr(searcher, "max_trials", None) or 1
 

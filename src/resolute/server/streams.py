@@ -5,7 +5,6 @@ No blank keep-alive lines: clients parse every line.
 
 import logging
 from collections.abc import AsyncIterator, Iterable, Iterator
-from typing import Any
 
 import msgspec
 from starlette.responses import StreamingResponse
@@ -17,17 +16,17 @@ log = logging.getLogger(__name__)
 _encode = msgspec.json.Encoder().encode
 
 
-def stream(batches: AsyncIterator[Iterable[Any]]) -> StreamingResponse:
+def stream(batches: AsyncIterator[Iterable[object]]) -> StreamingResponse:
     """`batches` yields lists of JSON values (NaN already spelled out); each value becomes a line."""
     return StreamingResponse(_lines(batches), media_type="application/json")
 
 
-def stream_sync(batches: Iterator[Iterable[Any]]) -> StreamingResponse:
+def stream_sync(batches: Iterator[Iterable[object]]) -> StreamingResponse:
     """As `stream`, from an iterator that blocks; it runs in worker threads."""
     return StreamingResponse(_lines_sync(batches), media_type="application/json")
 
 
-async def _lines(batches: AsyncIterator[Iterable[Any]]) -> AsyncIterator[bytes]:
+async def _lines(batches: AsyncIterator[Iterable[object]]) -> AsyncIterator[bytes]:
     try:
         async for batch in batches:
             yield _encoded(batch)
@@ -38,7 +37,7 @@ async def _lines(batches: AsyncIterator[Iterable[Any]]) -> AsyncIterator[bytes]:
         yield _last_line(ResoluteError(f"The stream ended early: {type(error).__name__}. See the master's log."))
 
 
-def _lines_sync(batches: Iterator[Iterable[Any]]) -> Iterator[bytes]:
+def _lines_sync(batches: Iterator[Iterable[object]]) -> Iterator[bytes]:
     try:
         for batch in batches:
             yield _encoded(batch)
@@ -46,7 +45,7 @@ def _lines_sync(batches: Iterator[Iterable[Any]]) -> Iterator[bytes]:
         yield _last_line(error)
 
 
-def _encoded(batch: Iterable[Any]) -> bytes:
+def _encoded(batch: Iterable[object]) -> bytes:
     return b"".join(b'{"result":' + _encode(value) + b"}\n" for value in batch)
 
 

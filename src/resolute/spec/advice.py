@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from resolute.spec.hyperparameters import Hyperparameters
 from resolute.spec.problem import Path, Problem
@@ -41,7 +40,7 @@ _SMALLER = frozenset(
 MANY_TRIALS = 10_000
 
 
-def keys_without_effect(config: dict[str, Any], runner: str) -> Iterator[Problem]:
+def keys_without_effect(config: dict[str, object], runner: str) -> Iterator[Problem]:
     """Keys of `config` as written that do nothing on `runner`; they are kept all the same."""
     for path, (runners, remedy) in USEFUL_ON.items():
         if runner in runners or not _given(config, path):
@@ -101,7 +100,7 @@ def _words(metric: str) -> set[str]:
     return {part.lower() for part in parts} | {part.lower().rstrip("0123456789") for part in parts}
 
 
-def _given(config: Any, path: Path) -> bool:
+def _given(config: object, path: Path) -> bool:
     for key in path:
         if not isinstance(config, dict) or key not in config:
             return False

@@ -6,7 +6,7 @@ Keys may be spelled `min_replicas` or `minReplicas`: files use the first, messag
 import re
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
@@ -28,7 +28,7 @@ S = TypeVar("S", domain.Scaling, domain.Guard, domain.Serving)
 
 class _Section(Section):
     @classmethod
-    def prepared(cls, data: dict[str, Any]) -> dict[str, Any]:
+    def prepared(cls, data: dict[str, object]) -> dict[str, object]:
         return {snake(key): value for key, value in super().prepared(data).items()}
 
 
@@ -72,7 +72,7 @@ class ServingConfig(_Section):
     hung_after_s: Annotated[Number, Field(ge=0, le=_LONGEST_S)] = 0.0
     idempotent: bool = False
     environment: dict[str, str] = Field(default_factory=dict)
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: dict[str, object] = Field(default_factory=dict)
     trusted: bool = False
     allow_pickle: bool = False
     memory_bytes: Annotated[Count, Field(le=1 << 50)] = 0
@@ -136,20 +136,20 @@ def read_deployment(text: str, *, filename: str = "deployment") -> DeploymentCon
     return config
 
 
-def scaling_of(given: Mapping[str, Any], base: domain.Scaling = domain.Scaling()) -> domain.Scaling:
+def scaling_of(given: Mapping[str, object], base: domain.Scaling = domain.Scaling()) -> domain.Scaling:
     """`given` over `base`. Raises InvalidConfig."""
     return _merged(ScalingConfig, "scaling", given, base)
 
 
-def guard_of(given: Mapping[str, Any], base: domain.Guard = domain.Guard()) -> domain.Guard:
+def guard_of(given: Mapping[str, object], base: domain.Guard = domain.Guard()) -> domain.Guard:
     return _merged(GuardConfig, "guard", given, base)
 
 
-def serving_of(given: Mapping[str, Any], base: domain.Serving = domain.Serving()) -> domain.Serving:
+def serving_of(given: Mapping[str, object], base: domain.Serving = domain.Serving()) -> domain.Serving:
     return _merged(ServingConfig, "serving", given, base)
 
 
-def _merged(kind: type[Section], name: str, given: Mapping[str, Any], base: S) -> S:
+def _merged(kind: type[Section], name: str, given: Mapping[str, object], base: S) -> S:
     written = {**asdict(base), **{snake(key): value for key, value in given.items() if value is not None}}
     models: dict[int, type[BaseModel]] = {}
     try:

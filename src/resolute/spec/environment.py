@@ -4,7 +4,7 @@
 """
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -53,7 +53,7 @@ class RegistryAuth(Section):
     registrytoken: str | None = None
 
 
-def _for_every_device(value: Any) -> Any:
+def _for_every_device(value: object) -> object:
     """One value stands for all device types; `gpu` is the old word for `cuda`."""
     if isinstance(value, str | list):
         return dict.fromkeys(DEVICES, value)
@@ -62,7 +62,7 @@ def _for_every_device(value: Any) -> Any:
     return value
 
 
-def _variables(value: Any) -> Any:
+def _variables(value: object) -> object:
     if isinstance(value, dict) and value and not set(value) & {*DEVICES, "gpu"}:
         name, content = next(iter(value.items()))
         raise fault(f"is a list, not a map; write `- {name}={content}`")
@@ -78,7 +78,7 @@ class Environment(Section):
     registry_auth: RegistryAuth | None = None
     add_capabilities: list[str] = Field(default_factory=list)
     drop_capabilities: list[str] = Field(default_factory=list)
-    pod_spec: dict[str, Any] | None = None
+    pod_spec: dict[str, object] | None = None
     python: Text | None = None
     """Interpreter or virtual environment to run in."""
     requirements: Annotated[Annotated[Text, AsPlain] | Annotated[list[Text], AsList], PlainOrList] | None = None

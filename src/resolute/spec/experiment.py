@@ -5,7 +5,7 @@ Both dialects of upstream's YAML are read; our own keys are marked in `docs/expe
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
@@ -41,7 +41,7 @@ Period = Annotated[Length, BeforeValidator(is_length)]
 class ClusterDefaults:
     """What the cluster fills in where a configuration is silent."""
 
-    checkpoint_storage: dict[str, Any]
+    checkpoint_storage: dict[str, object]
     resource_pool: str = DEFAULT_POOL
     pools: Mapping[str, int | None] = field(default_factory=dict)
     """Pools that may be named, with the most slots each can ever have (None: not known). Empty: any may be."""
@@ -75,16 +75,16 @@ class ExperimentConfig(Section):
     retention_policy: RetentionPolicy | None = None
     preemption_timeout: Positive | None = None
     integrations: Integrations | None = None
-    data: dict[str, Any] = Field(default_factory=dict)
-    data_layer: dict[str, Any] | None = None
+    data: dict[str, object] = Field(default_factory=dict)
+    data_layer: dict[str, object] | None = None
     debug: bool = False
     security: Security | None = None
     slurm: Slurm = Field(default_factory=Slurm)
     pbs: Pbs = Field(default_factory=Pbs)
-    ray: dict[str, Any] | None = None
+    ray: dict[str, object] | None = None
     """Options of Ray, in its own words."""
-    tensorboard_storage: dict[str, Any] | None = None
-    internal: dict[str, Any] | None = None
+    tensorboard_storage: dict[str, object] | None = None
+    internal: dict[str, object] | None = None
 
     @property
     def global_batch_size(self) -> int:
@@ -112,7 +112,7 @@ class ExperimentConfig(Section):
 @dataclass(frozen=True)
 class ParsedExperiment:
     config: ExperimentConfig
-    resolved: dict[str, Any]
+    resolved: dict[str, object]
     """JSON-ready, in upstream's spelling, every default filled in: what trials are given."""
     warnings: tuple[str, ...] = ()
     exceeds_slots: bool = False
@@ -123,7 +123,7 @@ def parse_experiment(
     text: str,
     *,
     filename: str = "config",
-    template: dict[str, Any] | None = None,
+    template: dict[str, object] | None = None,
     overrides: Sequence[str] = (),
     defaults: ClusterDefaults,
     seed: int,
@@ -139,7 +139,7 @@ def parse_experiment(
     return _with_advice(config, source, defaults)
 
 
-def reparse(resolved: dict[str, Any]) -> ExperimentConfig:
+def reparse(resolved: dict[str, object]) -> ExperimentConfig:
     """A configuration out of stored JSON. Raises InvalidConfig if this version cannot read it."""
     config, problems = _check(resolved)
     if config is None:
@@ -162,9 +162,9 @@ def _with_advice(config: ExperimentConfig, source: Source, defaults: ClusterDefa
     )
 
 
-def _completed(config: dict[str, Any], defaults: ClusterDefaults, *, seed: int, name: str) -> dict[str, Any]:
+def _completed(config: dict[str, object], defaults: ClusterDefaults, *, seed: int, name: str) -> dict[str, object]:
     """What only the cluster knows, filled in below what is written."""
-    below = {
+    below: dict[str, object] = {
         "name": name,
         "reproducibility": {"experiment_seed": seed},
         "checkpoint_storage": defaults.checkpoint_storage,
@@ -177,7 +177,7 @@ def _completed(config: dict[str, Any], defaults: ClusterDefaults, *, seed: int, 
     return raw
 
 
-def _check(raw: dict[str, Any]) -> tuple[ExperimentConfig | None, list[Problem]]:
+def _check(raw: dict[str, object]) -> tuple[ExperimentConfig | None, list[Problem]]:
     models: dict[int, type[BaseModel]] = {}
     try:
         return ExperimentConfig.model_validate(raw, context=models), []
@@ -188,7 +188,7 @@ def _check(raw: dict[str, Any]) -> tuple[ExperimentConfig | None, list[Problem]]
 _SEARCHER: TypeAdapter[SearcherBase] = TypeAdapter(Searcher, config=ConfigDict(defer_build=True))
 
 
-def _contradictions(raw: dict[str, Any]) -> Iterator[Problem]:
+def _contradictions(raw: dict[str, object]) -> Iterator[Problem]:
     """Faults between sections. Looked for even when other sections are wrong, so that one run shows all."""
     try:
         search = _SEARCHER.validate_python(raw.get("searcher"))
@@ -214,7 +214,7 @@ def _contradictions(raw: dict[str, Any]) -> Iterator[Problem]:
         yield Problem(("hyperparameters",), message)
 
 
-def _unknown_pool(raw: dict[str, Any], defaults: ClusterDefaults) -> Iterator[Problem]:
+def _unknown_pool(raw: dict[str, object], defaults: ClusterDefaults) -> Iterator[Problem]:
     """Nothing would ever run there, however long it waited."""
     resources = raw.get("resources")
     name = resources.get("resource_pool") if isinstance(resources, dict) else None

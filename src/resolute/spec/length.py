@@ -2,7 +2,7 @@
 
 import json
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_serializer, model_validator
 
@@ -66,14 +66,14 @@ class Length(Section):
         return self.units * records_per_epoch
 
 
-def is_length(value: Any) -> Any:
+def is_length(value: object) -> object:
     """Refuses what is not even a map, in a user's words."""
     if isinstance(value, dict | Length):
         return value
     raise fault(f"{json.dumps(value, default=str)} is not a length; write for example {{batches: 100}}")
 
 
-def _bare_units(value: Any) -> Any:
+def _bare_units(value: object) -> object:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     return is_length(value)
@@ -85,6 +85,6 @@ LengthOrUnits = Annotated[
 """A length, or a bare number whose unit only the training code knows."""
 
 
-def read_length(value: Any) -> Length:
+def read_length(value: object) -> Length:
     """A length out of stored JSON. A bare number counts batches."""
     return Length(batches=value) if isinstance(value, int) else Length.model_validate(value)

@@ -21,7 +21,7 @@ from resolute.spec.problem import Path, Problem
 from resolute.spec.searcher import SearcherBase
 from resolute.spec.storage import COMMON
 
-Config = dict[str, Any]
+Config = dict[str, object]
 
 _KINDS: dict[Path, tuple[str, frozenset[str]]] = {
     ("searcher",): ("name", frozenset(SearcherBase.model_fields)),
@@ -31,11 +31,11 @@ _LENGTHS = frozenset({"max_length", "length_per_round", "min_checkpoint_period",
 _VARIABLES: Path = ("environment", "environment_variables")
 
 
-def _container_path(item: Any) -> str:
+def _container_path(item: object) -> str:
     return repr(item.get("container_path") if isinstance(item, dict) else item)
 
 
-def _variable_name(item: Any) -> str:
+def _variable_name(item: object) -> str:
     return str(item).partition("=")[0]
 
 
@@ -59,7 +59,7 @@ class Override:
     """One `--config key=value` as it was typed."""
 
     path: tuple[str, ...]
-    value: Any
+    value: object
     text: str
 
 
@@ -91,15 +91,16 @@ def apply_overrides(config: Config, overrides: Sequence[Override]) -> Config:
     for override in overrides:
         node = changed
         for depth, key in enumerate(override.path[:-1], start=1):
-            if not isinstance(node.get(key), dict) or _is_length(override.path[:depth]):
-                node[key] = {}
-            node = node[key]
+            below = node.get(key)
+            if not isinstance(below, dict) or _is_length(override.path[:depth]):
+                below = node[key] = {}
+            node = below
         last = override.path[-1]
         node[last] = _laid_over(node.get(last), copy.deepcopy(override.value), override.path)
     return changed
 
 
-def _laid_over(old: Any, new: Any, path: Path) -> Any:
+def _laid_over(old: object, new: object, path: Path) -> object:
     is_replaced = path not in _KINDS and isinstance(new, dict) and "type" in new
     if not isinstance(old, dict) or not isinstance(new, dict) or is_replaced or _is_length(path):
         return new
@@ -129,7 +130,7 @@ def _merge_maps(config: Config, template: Config, path: Path) -> Config:
     return merged
 
 
-def _merge(ours: Any, theirs: Any, path: Path) -> Any:
+def _merge(ours: object, theirs: object, path: Path) -> object:
     if path == _VARIABLES:
         ours, theirs = _by_device(ours), _by_device(theirs)
     if isinstance(ours, dict) and isinstance(theirs, dict):
@@ -151,5 +152,5 @@ def _kept(config: Config, template: Config, path: Path) -> Config:
     return {key: value for key, value in template.items() if key in common}
 
 
-def _by_device(variables: Any) -> Any:
+def _by_device(variables: object) -> object:
     return dict.fromkeys(DEVICES, variables) if isinstance(variables, list) else variables

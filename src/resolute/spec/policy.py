@@ -2,9 +2,9 @@
 
 import re
 import warnings
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from resolute.spec.section import Count, Positive, Section, Text, Whole, fault
 
@@ -21,7 +21,7 @@ class Profiling(Section):
 
     @field_validator("end_after_batch")
     @classmethod
-    def _ends_after_it_begins(cls, end: int | None, info: Any) -> int | None:
+    def _ends_after_it_begins(cls, end: int | None, info: ValidationInfo) -> int | None:
         begin = info.data.get("begin_on_batch", 0)
         if end is not None and end < begin:
             raise fault(f"{end} is before begin_on_batch {begin}; raise it, or leave it out to profile to the end")
@@ -40,7 +40,7 @@ class Optimizations(Section):
     grad_updates_size_file: str | None = None
 
 
-def _plain_action(value: Any) -> Any:
+def _plain_action(value: object) -> object:
     # The first releases that had policies wrote {type: cancel_retries}.
     return value["type"] if isinstance(value, dict) and list(value) == ["type"] else value
 
@@ -73,7 +73,7 @@ class Webhooks(Section):
 
 
 class Integrations(Section):
-    pachyderm: dict[str, Any] | None = None
+    pachyderm: dict[str, object] | None = None
     webhooks: Webhooks | None = None
 
 

@@ -1,7 +1,7 @@
 """How many slots and where: what a user may write under `resources`. Places nothing."""
 
 import re
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
@@ -13,7 +13,7 @@ _SIZE = re.compile(r"(\d*\.?\d+) ?(?:([kmgtp])(i?b)?|b)?", re.IGNORECASE)
 _EXPONENTS = " kmgtp"
 
 
-def _bytes(value: Any) -> Any:
+def _bytes(value: object) -> object:
     """`2g`, `512 MiB` or a number, in bytes. Prefixes count in 1024s, as containers do."""
     if not isinstance(value, str):
         return value

@@ -4,7 +4,7 @@ Both dialects are read. The older one gives a `max_length`; the newer one gives 
 trials are stopped, never promoted. Resolved, `stop_once` alone says which of the two styles is meant.
 """
 
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, Tag, field_validator, model_serializer, model_validator
 
@@ -59,7 +59,7 @@ class SearcherBase(Section):
     """End the search as failed once more trials than this have failed; null: never."""
 
     @classmethod
-    def prepared(cls, data: dict[str, Any]) -> dict[str, Any]:
+    def prepared(cls, data: dict[str, object]) -> dict[str, object]:
         given = super().prepared(data)
         metric = given.get("metric")
         if isinstance(metric, list) and len(metric) == 1:
@@ -163,7 +163,7 @@ class _Halving(SearcherBase):
     """For models that learn late: rungs at which no trial is stopped, or a map such as {epochs: 10}."""
 
     @classmethod
-    def prepared(cls, data: dict[str, Any]) -> dict[str, Any]:
+    def prepared(cls, data: dict[str, object]) -> dict[str, object]:
         given = super().prepared(data)
         if "time_metric" in given:
             # The newer dialect knows stopping only, whatever `stop_once` says.
@@ -262,13 +262,13 @@ class Custom(SearcherBase):
     needs_space = False
     name: Literal["custom"]
     entrypoint: Annotated[str, Field(pattern=ENTRYPOINT)] | None = None
-    config: dict[str, Any] = Field(default_factory=dict)
+    config: dict[str, object] = Field(default_factory=dict)
     unit: Literal["batches", "records", "epochs"] | None = None
     max_trials: Trials | None = None
     max_concurrent_trials: Count = 16
 
 
-def _name(value: Any) -> Any:
+def _name(value: object) -> object:
     return value.get("name") if isinstance(value, dict) else getattr(value, "name", None)
 
 
@@ -287,5 +287,5 @@ Searcher: TypeAlias = Annotated[
 NAMES = ("single", "random", "grid", "async_halving", "adaptive_asha", "adaptive_tpe", "tpe", "pbt", "custom")
 
 
-def _only(value: Any) -> Any:
+def _only(value: object) -> object:
     return value[0] if isinstance(value, list) and len(value) == 1 else value

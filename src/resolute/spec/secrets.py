@@ -93,7 +93,7 @@ def _mapped(config: Config, change: Callable[[SecretPath, str], str]) -> Config:
     return {key: _node(value, (key,), change) if key in _SECTIONS else value for key, value in config.items()}
 
 
-def _node(node: Any, path: SecretPath, change: Callable[[SecretPath, str], str]) -> Any:
+def _node(node: object, path: SecretPath, change: Callable[[SecretPath, str], str]) -> object:
     if isinstance(node, dict):
         if isinstance(node.get("name"), str) and isinstance(node.get("value"), str):
             # A variable of a pod.
@@ -104,13 +104,13 @@ def _node(node: Any, path: SecretPath, change: Callable[[SecretPath, str], str])
     return node
 
 
-def _entry(key: Any, value: Any, path: SecretPath, change: Callable[[SecretPath, str], str]) -> Any:
+def _entry(key: object, value: object, path: SecretPath, change: Callable[[SecretPath, str], str]) -> object:
     if key in _KEYS and isinstance(value, str) and value:
         return change(path, value)
     return _node(value, path, change)
 
 
-def _item(item: Any, path: SecretPath, at: str, change: Callable[[SecretPath, str], str]) -> Any:
+def _item(item: object, path: SecretPath, at: str, change: Callable[[SecretPath, str], str]) -> object:
     if isinstance(item, str) and _VARIABLES in path and "=" in item:
         name, _, value = item.partition("=")
         return f"{name}={_variable(name, value, path, change)}"
@@ -121,5 +121,5 @@ def _variable(name: str, value: str, path: SecretPath, change: Callable[[SecretP
     return change((*path, name), value) if value and _SECRET_NAME.search(name) else value
 
 
-def _keyless(storage: Any) -> Any:
+def _keyless(storage: object) -> object:
     return {k: v for k, v in storage.items() if k not in _KEYS} if isinstance(storage, dict) else storage

@@ -4,7 +4,7 @@ Pydantic checks the parts; `fault` lets a check that compares two keys point at 
 pydantic found into sentences is `problem.py`'s work, not done here.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import (
     AfterValidator,
@@ -31,7 +31,7 @@ class Section(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _prepare(cls, data: Any, info: ValidationInfo) -> Any:
+    def _prepare(cls, data: object, info: ValidationInfo) -> object:
         if not isinstance(data, dict):
             return data
         if isinstance(info.context, dict):
@@ -40,11 +40,11 @@ class Section(BaseModel):
         return cls.prepared(data)
 
     @classmethod
-    def prepared(cls, data: dict[str, Any]) -> dict[str, Any]:
+    def prepared(cls, data: dict[str, object]) -> dict[str, object]:
         """Rewrite what was written before it is checked. A key that is null is the same as one left out."""
         return {key: value for key, value in data.items() if value is not None}
 
-    def resolved(self) -> dict[str, Any]:
+    def resolved(self) -> dict[str, object]:
         return self.model_dump(mode="json")
 
 
@@ -53,20 +53,20 @@ def fault(message: str, *key: str | int) -> PydanticCustomError:
     return PydanticCustomError("fault", "{message}", {"message": message, "key": key})
 
 
-def _whole(value: Any) -> Any:
+def _whole(value: object) -> object:
     # JSON knows one kind of number: 4.0 is as whole as 4.
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> object:
     return value if isinstance(value, list) else [value]
 
 
-def _plain_or_list(value: Any) -> str:
+def _plain_or_list(value: object) -> str:
     return "<list>" if isinstance(value, list) else "<plain>"
 
 
-def _plain_or_map(value: Any) -> str:
+def _plain_or_map(value: object) -> str:
     return "<map>" if isinstance(value, dict | BaseModel) else "<plain>"
 
 

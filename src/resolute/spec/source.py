@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from resolute.domain.errors import InvalidConfig
 from resolute.spec.document import Document, read_document
@@ -18,7 +17,7 @@ class Source:
     document: Document
     overrides: tuple[Override, ...]
     has_template: bool
-    config: dict[str, Any]
+    config: dict[str, object]
     problems: tuple[Problem, ...]
     """What could be read but cannot stand, such as a key given twice."""
 
@@ -56,7 +55,7 @@ class Source:
 
 
 def read_source(
-    text: str, *, filename: str, template: dict[str, Any] | None = None, overrides: Sequence[str] = ()
+    text: str, *, filename: str, template: dict[str, object] | None = None, overrides: Sequence[str] = ()
 ) -> Source:
     """Raises InvalidConfig when the text is not a YAML map at all; every lesser fault is kept in `problems`."""
     document = read_document(text)

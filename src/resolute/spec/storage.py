@@ -1,6 +1,6 @@
 """Where checkpoints go and which are kept: what a user may write under `checkpoint_storage`. Opens nothing."""
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Discriminator, Tag, field_validator, model_validator
 
@@ -105,7 +105,7 @@ class Azure(_Storage):
         return self
 
 
-def _type(value: Any) -> Any:
+def _type(value: object) -> object:
     return value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
@@ -28,10 +28,10 @@ def duration_s(text: str) -> float:
     return sum(float(number) * _SECONDS[unit] for number, unit in parts)
 
 
-def _is_duration(value: Any) -> Any:
+def _is_duration(value: object) -> object:
     try:
-        duration_s(value)
-    except (ValueError, TypeError):
+        duration_s(value if isinstance(value, str) else "")
+    except ValueError:
         raise fault(f"{value!r} is not a duration; write for example 30m, 1h30m or 45s") from None
     return value
 
@@ -72,7 +72,7 @@ class TaskDefaults:
 @dataclass(frozen=True)
 class ParsedTask:
     config: TaskConfig
-    resolved: dict[str, Any]
+    resolved: dict[str, object]
     warnings: tuple[str, ...] = ()
 
 
@@ -80,13 +80,13 @@ def parse_task(
     text: str,
     *,
     filename: str = "config",
-    template: dict[str, Any] | None = None,
+    template: dict[str, object] | None = None,
     overrides: Sequence[str] = (),
     defaults: TaskDefaults,
 ) -> ParsedTask:
     """As `parse_experiment`; an empty text is a task with all defaults."""
     source = read_source(text or "{}", filename=filename, template=template, overrides=overrides)
-    below = {
+    below: dict[str, object] = {
         "description": defaults.description,
         "resources": {"slots": defaults.slots, "resource_pool": defaults.resource_pool},
     }
@@ -97,7 +97,7 @@ def parse_task(
     return ParsedTask(config=config, resolved=config.resolved(), warnings=tuple(source.sentences(notes)))
 
 
-def reparse_task(resolved: dict[str, Any]) -> TaskConfig:
+def reparse_task(resolved: dict[str, object]) -> TaskConfig:
     """A configuration out of stored JSON. Raises InvalidConfig if this version cannot read it."""
     config, problems = _check(resolved)
     if config is None:
@@ -105,7 +105,7 @@ def reparse_task(resolved: dict[str, Any]) -> TaskConfig:
     return config
 
 
-def _check(raw: dict[str, Any]) -> tuple[TaskConfig | None, list[Problem]]:
+def _check(raw: dict[str, object]) -> tuple[TaskConfig | None, list[Problem]]:
     models: dict[int, type[BaseModel]] = {}
     try:
         return TaskConfig.model_validate(raw, context=models), []

@@ -13,7 +13,6 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from resolute.domain.errors import AlreadyExists, InvalidInput, NotFound, Unavailable
 from resolute.store.db.schema import HEAD
@@ -173,7 +172,7 @@ def _described(target: Path, home: Path, now: datetime, with_checkpoints: bool) 
     )
 
 
-def _completed_checkpoints(database: sqlite3.Connection) -> Iterator[tuple[str, dict[str, int], dict[str, Any]]]:
+def _completed_checkpoints(database: sqlite3.Connection) -> Iterator[tuple[str, dict[str, int], dict[str, object]]]:
     rows = database.execute("SELECT uuid, resources, storage FROM checkpoints WHERE state = 'COMPLETED'")
     for uuid, resources, storage in rows:
         yield uuid, json.loads(resources or "{}"), json.loads(storage or "{}")
@@ -184,7 +183,7 @@ def _is_whole(folder: Path, sizes: dict[str, int]) -> bool:
     return all((folder / path).is_file() and (folder / path).stat().st_size == size for path, size in files.items())
 
 
-def _write_last(path: Path, fields: dict[str, Any]) -> None:
+def _write_last(path: Path, fields: dict[str, object]) -> None:
     unfinished = path.with_name(path.name + "#1")
     unfinished.write_text(json.dumps(fields, indent=2) + "\n")
     unfinished.replace(path)

@@ -81,7 +81,7 @@ def change_workspace(
             _refuse_taken_workspace(current.tx, name)
             workspace = replace(workspace, name=name)
         if checkpoint_storage is not None:
-            stored = {"checkpoint_storage": workspace.checkpoint_storage or {}}
+            stored: dict[str, Any] = {"checkpoint_storage": workspace.checkpoint_storage or {}}
             given = restored({"checkpoint_storage": checkpoint_storage}, earlier=stored)
             workspace = replace(workspace, checkpoint_storage=given["checkpoint_storage"] or None)
         return current.change(before, workspace)

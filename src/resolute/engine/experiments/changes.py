@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.errors import IllegalTransition, InvalidInput, ResoluteError
@@ -149,6 +149,21 @@ def _change(
         return current.change(stored, change(stored))
 
 
+class ExperimentFields(TypedDict, total=False):
+    """What of an experiment people change; the configuration says the same of all but the notes."""
+
+    name: str
+    description: str
+    labels: tuple[str, ...]
+    notes: str
+
+
+class JobFields(TypedDict, total=False):
+    priority: int
+    weight: float
+    max_slots: int | None
+
+
 def patch_experiment(
     platform: Platform,
     experiment_id: int,
@@ -164,13 +179,20 @@ def patch_experiment(
 ) -> Experiment:
     """Change what may be changed while it runs. A new retention policy is applied at once."""
     _check_patch(name, priority, weight, max_slots)
-    fields = _given(
-        name=name,
-        description=description,
-        labels=None if labels is None else tuple(dict.fromkeys(labels)),
-        notes=notes,
-    )
-    of_job = _given(priority=priority, weight=weight)
+    fields = ExperimentFields()
+    if name is not None:
+        fields["name"] = name
+    if description is not None:
+        fields["description"] = description
+    if labels is not None:
+        fields["labels"] = tuple(dict.fromkeys(labels))
+    if notes is not None:
+        fields["notes"] = notes
+    of_job = JobFields()
+    if priority is not None:
+        of_job["priority"] = priority
+    if weight is not None:
+        of_job["weight"] = weight
     if not isinstance(max_slots, _Unset):
         of_job["max_slots"] = max_slots
 
@@ -182,7 +204,7 @@ def patch_experiment(
         return replace(experiment, config=config, **fields)
 
     def change_job(job: Job) -> Job:
-        return replace(job, **of_job, **_given(name=name))
+        return replace(job, **of_job, name=fields.get("name", job.name))
 
     experiment = _change(platform, experiment_id, change, change_job)
     if gc_policy is not None:
@@ -199,10 +221,6 @@ def record_in_experiment(flow: Flow, job: Job, changes: Mapping[str, object]) ->
     flow.publish(f"experiment/{experiment.id}")
 
 
-def _given(**values: Any) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if value is not None}
-
-
 def _check_patch(name: str | None, priority: int | None, weight: float | None, max_slots: object) -> None:
     if name is not None and not name.strip():
         raise InvalidInput("name: an experiment's name cannot be empty.")
@@ -214,21 +232,29 @@ def _check_patch(name: str | None, priority: int | None, weight: float | None, m
         raise InvalidInput(f"resources.max_slots: {max_slots} must not be negative.")
 
 
-def with_resources(config: dict[str, Any], changes: Mapping[str, object]) -> dict[str, Any]:
+def with_resources(config: Mapping[str, object], changes: Mapping[str, object]) -> dict[str, object]:
     """The configuration with other `resources`, so that it says what is in force."""
-    return {**config, "resources": {**(config.get("resources") or {}), **changes}}
+    return {**config, "resources": {**_section(config, "resources"), **changes}}
+
+
+def _section(config: Mapping[str, object], name: str) -> Mapping[str, object]:
+    section = config.get(name)
+    return section if isinstance(section, dict) else {}
 
 
 def _patched_config(
-    config: dict[str, Any], fields: dict[str, Any], gc_policy: RetentionPolicy | None
-) -> dict[str, Any]:
+    config: dict[str, object], fields: ExperimentFields, gc_policy: RetentionPolicy | None
+) -> dict[str, object]:
     patched = {**config}
-    patched.update({key: fields[key] for key in ("name", "description") if key in fields})
+    if "name" in fields:
+        patched["name"] = fields["name"]
+    if "description" in fields:
+        patched["description"] = fields["description"]
     if "labels" in fields:
         patched["labels"] = list(fields["labels"])
     if gc_policy is not None:
         patched["checkpoint_storage"] = {
-            **(config.get("checkpoint_storage") or {}),
+            **_section(config, "checkpoint_storage"),
             "save_experiment_best": gc_policy.save_experiment_best,
             "save_trial_best": gc_policy.save_trial_best,
             "save_trial_latest": gc_policy.save_trial_latest,

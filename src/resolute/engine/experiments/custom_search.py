@@ -1,14 +1,13 @@
 """A search driven from outside: a program asks what happened and tells what to do."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from resolute.engine.experiments.searching import asked, told
 from resolute.engine.platform import Platform
 from resolute.engine.unit_of_work import flow
 
 
-def searcher_events(platform: Platform, experiment_id: int) -> list[dict[str, Any]]:
+def searcher_events(platform: Platform, experiment_id: int) -> list[dict[str, object]]:
     """Events nobody has answered yet, oldest first, each with its `id`."""
     with platform.store.read() as tx:
         return asked(tx, tx.experiments.get(experiment_id))
@@ -17,7 +16,7 @@ def searcher_events(platform: Platform, experiment_id: int) -> list[dict[str, An
 def tell_searcher(
     platform: Platform,
     experiment_id: int,
-    actions: Sequence[dict[str, Any]],
+    actions: Sequence[dict[str, object]],
     *,
     up_to: int,
     progress: float | None = None,

@@ -9,7 +9,6 @@ import secrets
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any
 
 from resolute.domain.experiment import Experiment
 from resolute.engine.experiments.configuration import configuration_of
@@ -28,7 +27,7 @@ MOST_REMEMBERED = 64
 @dataclass(slots=True)
 class Search:
     searcher: Searcher
-    snapshot: dict[str, Any]
+    snapshot: dict[str, object]
     """As the store has it."""
 
 
@@ -63,7 +62,7 @@ def recall(tx: Transaction, experiment: Experiment, head: SearcherHead) -> Searc
     return Search(restored_searcher(experiment, snapshot), snapshot)
 
 
-def restored_searcher(experiment: Experiment, snapshot: dict[str, Any]) -> Searcher:
+def restored_searcher(experiment: Experiment, snapshot: dict[str, object]) -> Searcher:
     config = configuration_of(experiment)
     return restore_searcher(config.searcher.resolved(), config.hyperparameters.resolved(), snapshot)
 

@@ -151,7 +151,7 @@ def _statistics(metrics: Sequence[MetricSummary]) -> dict[str, object]:
 
 def _hyperparameters(summary: ExperimentSummary) -> dict[str, object]:
     """As configured: a constant is its value, a range is its map."""
-    section = summary.experiment.config.get("hyperparameters") or {}
+    section = summary.experiment.hyperparameters
     return {key: value.get("val", value) if isinstance(value, dict) else value for key, value in section.items()}
 
 

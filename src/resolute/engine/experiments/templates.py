@@ -1,7 +1,6 @@
 """Parts of a configuration kept under a name, merged under what a user submits."""
 
 from dataclasses import replace
-from typing import Any
 
 from resolute.domain.change import Action
 from resolute.domain.errors import AlreadyExists, InvalidInput, NotFound
@@ -26,7 +25,7 @@ def put_template(platform: Platform, template: Template, *, must_be_new: bool = 
         return current.change(known, replace(template, config=restored(template.config, earlier=known.config)))
 
 
-def change_template(platform: Platform, name: str, config: dict[str, Any]) -> Template:
+def change_template(platform: Platform, name: str, config: dict[str, object]) -> Template:
     """Replace the configuration of a template that exists."""
     with flow(platform) as current:
         stored = current.tx.templates.get(name)

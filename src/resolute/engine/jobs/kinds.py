@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from resolute.domain.errors import EnvironmentFailed, NotFound
 from resolute.domain.task import Task, TaskType
@@ -55,6 +54,6 @@ def title_of(tx: Transaction, task: Task) -> str:
         return task.id
 
 
-def names_of(tx: Transaction, task: Task) -> Mapping[str, Any]:
+def names_of(tx: Transaction, task: Task) -> Mapping[str, object]:
     """What a task is and runs for, by the names that paths of the API have for it."""
     return {"task_id": task.id, **kind_of(task).names(tx, task)}

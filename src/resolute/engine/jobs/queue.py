@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.errors import InvalidInput, NotFound
@@ -16,7 +15,7 @@ from resolute.engine.jobs.waiting import WaitingReason, job_names, why_it_waits
 from resolute.engine.platform import Platform
 from resolute.engine.unit_of_work import Flow, flow
 
-RECORDS: dict[JobKind, Callable[[Flow, Job, Mapping[str, Any]], None]] = {
+RECORDS: dict[JobKind, Callable[[Flow, Job, Mapping[str, object]], None]] = {
     JobKind.EXPERIMENT: record_in_experiment,
     JobKind.DEPLOYMENT: record_in_deployment,
 }

@@ -5,7 +5,6 @@ Trials and replicas are not started here: an experiment's searcher and a deploym
 
 import uuid
 from dataclasses import dataclass, field
-from typing import Any
 
 from resolute.domain.job import DEFAULT_POOL, DEFAULT_PRIORITY, Job, JobKind
 from resolute.domain.queue import check_priority
@@ -24,7 +23,7 @@ class TaskRequest:
     type: TaskType
     name: str
     workspace_id: int
-    config: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, object] = field(default_factory=dict)
     """Whatever its kind makes a gang of."""
     context_id: str | None = None
     slots: int = 0

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 
 class Blobs(Protocol):
@@ -26,5 +26,5 @@ class Blobs(Protocol):
         """Delete what matches; returns what is left."""
 
 
-BlobStores = Callable[[dict[str, Any]], Blobs]
+BlobStores = Callable[[dict[str, object]], Blobs]
 """Opens the store that a `checkpoint_storage` section describes."""

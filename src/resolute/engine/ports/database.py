@@ -32,7 +32,7 @@ from resolute.engine.ports.registry import Datasets, Deployments, Models
 
 
 class Experiments(Protocol):
-    def add(self, experiment: Experiment, *, searcher_snapshot: dict[str, Any] | None) -> Experiment:
+    def add(self, experiment: Experiment, *, searcher_snapshot: dict[str, object] | None) -> Experiment:
         """Store a new experiment. The returned copy carries the id; the one passed in has id 0."""
 
     def get(self, experiment_id: int) -> Experiment:
@@ -42,16 +42,16 @@ class Experiments(Protocol):
         """Write all fields if the stored state is still `expected` (None: whatever it is).
         False: another writer was first."""
 
-    def searcher_snapshot(self, experiment_id: int) -> dict[str, Any] | None:
+    def searcher_snapshot(self, experiment_id: int) -> dict[str, object] | None:
         """The search as it is now, all patches put in. None: the experiment has no searcher."""
 
     def searcher_head(self, experiment_id: int) -> SearcherHead | None:
         """Which state the search is in, without reading it."""
 
-    def save_searcher_snapshot(self, experiment_id: int, snapshot: dict[str, Any], *, stamp: str = "") -> None:
+    def save_searcher_snapshot(self, experiment_id: int, snapshot: dict[str, object], *, stamp: str = "") -> None:
         """Write the whole state; patches are forgotten. `stamp` names this state and never another; empty: no name."""
 
-    def add_searcher_patch(self, experiment_id: int, patch: dict[str, Any], *, number: int, stamp: str) -> None:
+    def add_searcher_patch(self, experiment_id: int, patch: dict[str, object], *, number: int, stamp: str) -> None:
         """Write what changed (`search.patch`) since the head, whose `patches` is `number` - 1."""
 
     def progress(self, experiment_ids: Sequence[int]) -> dict[int, float]:
@@ -318,7 +318,7 @@ class Settings(Protocol):
     """Small facts of the cluster: its id, the next job queue position, disabled slots."""
 
     def get(self, key: str) -> Any | None: ...
-    def put(self, key: str, value: Any) -> None: ...
+    def put(self, key: str, value: object) -> None: ...
 
 
 class Transaction(Protocol):

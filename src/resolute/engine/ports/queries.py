@@ -1,7 +1,7 @@
 """What the engine asks the database for, and what comes back: filters, pages, rows joined for a list."""
 
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.experiment import Experiment, ExperimentState
@@ -110,11 +110,11 @@ class CheckpointView:
     """A checkpoint joined with the metrics reported at its step."""
 
     checkpoint: Checkpoint
-    experiment_config: dict[str, Any] | None = None
-    hparams: dict[str, Any] | None = None
+    experiment_config: dict[str, object] | None = None
+    hparams: dict[str, object] | None = None
     searcher_metric: float | None = None
-    training_metrics: dict[str, Any] = field(default_factory=dict)
-    validation_metrics: dict[str, Any] = field(default_factory=dict)
+    training_metrics: dict[str, object] = field(default_factory=dict)
+    validation_metrics: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from resolute.domain.dataset import DatasetClass, DatasetFile, DatasetVersion
 from resolute.domain.errors import IllegalTransition, InvalidConfig, InvalidInput, NotFound
@@ -34,7 +33,7 @@ class NewDataset:
     classes: tuple[DatasetClass, ...] = ()
     parents: tuple[str, ...] = ()
     """As `name:version`."""
-    statistics: dict[str, Any] = field(default_factory=dict)
+    statistics: dict[str, object] = field(default_factory=dict)
     description: str = ""
     workspace_id: int = 1
 
@@ -159,21 +158,22 @@ def resolve(tx: Transaction, reference: str) -> DatasetVersion:
     return find_dataset(tx, name, version or LATEST)
 
 
-def dataset_references(config: dict[str, Any]) -> list[tuple[str, str]]:
+def dataset_references(config: dict[str, object]) -> list[tuple[str, str]]:
     """Name and version (empty: the newest) of each dataset that a configuration names under `data.dataset`."""
     return [(each.partition(":")[0], each.partition(":")[2]) for each in _wanted(config)[1]]
 
 
-def _wanted(config: dict[str, Any]) -> tuple[Any, list[str]]:
+def _wanted(config: dict[str, object]) -> tuple[object, list[str]]:
     """What stands under `data.dataset`, and the references in it; none when it is something of the user's own."""
-    wanted = (config.get("data") or {}).get("dataset")
+    data = config.get("data")
+    wanted = data.get("dataset") if isinstance(data, dict) else None
     references = [wanted] if isinstance(wanted, str) else wanted
     if not isinstance(references, list) or not all(isinstance(each, str) for each in references):
         return wanted, []
     return wanted, references
 
 
-def resolve_config(tx: Transaction, config: dict[str, Any]) -> tuple[dict[str, Any], tuple[int, ...]]:
+def resolve_config(tx: Transaction, config: dict[str, object]) -> tuple[dict[str, object], tuple[int, ...]]:
     """A configuration whose `data.dataset` names exact versions, and their ids. What is no text or list of texts
     under that key is the user's own, and is left alone. Raises InvalidConfig for a version that is not there."""
     wanted, references = _wanted(config)
@@ -184,8 +184,10 @@ def resolve_config(tx: Transaction, config: dict[str, Any]) -> tuple[dict[str, A
     except (NotFound, InvalidInput) as problem:
         raise InvalidConfig([f"config: data.dataset: {problem}"]) from problem
     exact = [each.reference for each in found]
-    data = {**config["data"], "dataset": exact[0] if isinstance(wanted, str) else exact}
-    return {**config, "data": data}, tuple(dict.fromkeys(each.id for each in found))
+    data = config["data"]
+    assert isinstance(data, dict)
+    named = {**data, "dataset": exact[0] if isinstance(wanted, str) else exact}
+    return {**config, "data": named}, tuple(dict.fromkeys(each.id for each in found))
 
 
 # ---------------------------------------------------------------------------------------------------------- change

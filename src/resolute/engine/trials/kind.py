@@ -1,7 +1,6 @@
 """Trials as a kind of task: what is started for one, what its end means, and what it is called."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from resolute.domain.rights import Permission
 from resolute.domain.task import Task, TaskType
@@ -42,7 +41,7 @@ def _title(tx: Transaction, task: Task) -> str:
     return f"Trial {trial.id} (Experiment {trial.experiment_id})"
 
 
-def _names(tx: Transaction, task: Task) -> Mapping[str, Any]:
+def _names(tx: Transaction, task: Task) -> Mapping[str, object]:
     trial = trial_of(tx, task)
     return {"trial_id": trial.id, "run_id": trial.id, "experiment_id": trial.experiment_id}
 

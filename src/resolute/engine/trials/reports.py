@@ -81,7 +81,7 @@ def _validated(current: Flow, report: MetricReport) -> None:
 
 def _objectives(experiment: Experiment, report: MetricReport) -> dict[str, float]:
     names = experiment.searcher_metrics
-    values = {name: report.metrics[name] for name in names if _is_number(report.metrics.get(name))}
+    values = {name: value for name in names if _is_number(value := report.metrics.get(name))}
     return values if len(values) == len(names) else {}
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Query
 
@@ -197,7 +197,7 @@ def _source(platform: Platform, caller: Principal, body: wire.DeploymentSource) 
 
 
 def _serving(body: wire.DeploymentSource) -> Callable[[Serving], Serving]:
-    given: dict[str, Any] = body.serving
+    given: dict[str, object] = body.serving
     return lambda base: spec.serving_of(given, base)
 
 

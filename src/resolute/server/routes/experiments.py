@@ -155,8 +155,8 @@ def preview_hp_search(
     require_small(parsed.config)
     per_trial = max(parsed.config.resources.slots_per_trial, 1)
     simulation = simulate(
-        parsed.resolved["searcher"],
-        parsed.resolved["hyperparameters"],
+        parsed.config.searcher.resolved(),
+        parsed.config.hyperparameters.resolved(),
         body.seed,
         slots=max(_slots_of(parsed, defaults), per_trial),
         slots_per_trial=per_trial,

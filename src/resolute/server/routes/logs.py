@@ -83,7 +83,7 @@ def _task_of(platform: Platform, trial_id: int) -> str:
 
 async def _trial_lines(
     platform: Platform, state: ServerState, trial_id: int, task_id: str, query: LogQuery, follow: bool
-) -> AsyncIterator[list[dict[str, Any]]]:
+) -> AsyncIterator[list[dict[str, object]]]:
     async for batch in log_batches(platform, state.watches, task_id, query, follow=follow):
         yield [trial_line(line, trial_id) for line in batch]
 
@@ -107,7 +107,7 @@ def _require_task(platform: Platform, task_id: str) -> None:
 
 async def _task_lines(
     platform: Platform, state: ServerState, task_id: str, query: LogQuery, follow: bool
-) -> AsyncIterator[list[dict[str, Any]]]:
+) -> AsyncIterator[list[dict[str, object]]]:
     async for batch in log_batches(platform, state.watches, task_id, query, follow=follow):
         yield [task_line(line, task_id) for line in batch]
 
@@ -133,7 +133,7 @@ async def task_logs_fields(task_id: str, platform: PlatformOf) -> StreamingRespo
     return stream(_fields(platform, task_id))
 
 
-async def _fields(platform: Platform, task_id: str) -> AsyncIterator[list[dict[str, Any]]]:
+async def _fields(platform: Platform, task_id: str) -> AsyncIterator[list[dict[str, object]]]:
     newest = await run_in_threadpool(platform.logs.read, task_id, LogQuery(limit=10_000, newest_first=True))
     ranks = sorted({line.rank for line in newest if line.rank != NO_RANK})
     names = {LogStream.STDOUT: "stdout", LogStream.STDERR: "stderr"}

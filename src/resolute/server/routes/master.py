@@ -1,7 +1,7 @@
 """The master itself: who it is, how it is configured, what it logged."""
 
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
@@ -136,7 +136,7 @@ async def master_logs(
 
 async def _master_lines(
     state: ServerState, offset: int, limit: int, follow: bool
-) -> AsyncIterator[list[dict[str, Any]]]:
+) -> AsyncIterator[list[dict[str, object]]]:
     position = max(state.logbook.next_id + offset, 0) if offset < 0 else offset
     left = limit if limit > 0 else None
     with state.watches.open(("master/log",)) as watch:
@@ -151,7 +151,7 @@ async def _master_lines(
             await watch.wait(10.0)
 
 
-def _entry(line: LogbookLine) -> dict[str, Any]:
+def _entry(line: LogbookLine) -> dict[str, object]:
     return {
         "logEntry": {
             "id": line.id,

@@ -1,6 +1,6 @@
 """Workspaces and templates."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Body, Query
 
@@ -209,7 +209,7 @@ def put_template(
 
 @router.patch("/api/v1/templates/{template_name}", needs=needs.EDIT_TEMPLATE)
 def patch_template_config(
-    template_name: str, body: Annotated[dict[str, Any], Body()], platform: PlatformOf
+    template_name: str, body: Annotated[dict[str, object], Body()], platform: PlatformOf
 ) -> wire.TemplateResponse:
     """The body is the configuration itself."""
     return _template(template_engine.change_template(platform, template_name, body))

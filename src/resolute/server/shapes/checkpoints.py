@@ -62,5 +62,6 @@ def state_of(checkpoint: Checkpoint) -> CheckpointState:
 
 def metadata_of(checkpoint: Checkpoint) -> dict[str, object]:
     """Clients print `steps_completed` out of the metadata, so it is always there."""
-    metadata: dict[str, object] = json_safe({"steps_completed": checkpoint.steps_completed, **checkpoint.metadata})
+    metadata = json_safe({"steps_completed": checkpoint.steps_completed, **checkpoint.metadata})
+    assert isinstance(metadata, dict)
     return metadata

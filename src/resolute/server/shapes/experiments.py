@@ -16,7 +16,6 @@ def experiment_message(
     summary: ExperimentSummary, *, now: datetime, trial_ids: list[int] | None = None
 ) -> wire.Experiment:
     experiment = summary.experiment
-    searcher = experiment.config.get("searcher") or {}
     return wire.Experiment(
         id=experiment.id,
         name=experiment.name,
@@ -36,10 +35,10 @@ def experiment_message(
         progress=experiment.progress,
         job_id=experiment.job_id,
         resource_pool=summary.resource_pool,
-        searcher_type=str(searcher.get("name", "")),
+        searcher_type=experiment.searcher_name,
         # Of several objectives the first: what the best trial and its value below are told by.
         searcher_metric=experiment.searcher_metric or None,
-        hyperparameters=experiment.config.get("hyperparameters") or {},
+        hyperparameters=dict(experiment.hyperparameters),
         forked_from=experiment.parent_id,
         project_id=experiment.project_id,
         project_name=summary.project_name,

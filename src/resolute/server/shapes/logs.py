@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
 
 from resolute.domain.log import NO_RANK, LogLevel, LogLine, LogStream
 from resolute.spec.wire import enums as wire
@@ -19,15 +18,15 @@ _WIRE_LEVELS = {
 _STDTYPES = {LogStream.STDOUT: "stdout", LogStream.STDERR: "stderr", LogStream.PLATFORM: None}
 
 
-def trial_line(line: LogLine, trial_id: int) -> dict[str, Any]:
+def trial_line(line: LogLine, trial_id: int) -> dict[str, object]:
     return {**_line(line), "trialId": trial_id}
 
 
-def task_line(line: LogLine, task_id: str) -> dict[str, Any]:
+def task_line(line: LogLine, task_id: str) -> dict[str, object]:
     return {**_line(line), "taskId": task_id, "allocationId": line.allocation_id or None}
 
 
-def _line(line: LogLine) -> dict[str, Any]:
+def _line(line: LogLine) -> dict[str, object]:
     timestamp = _timestamp(line.timestamp_us)
     return {
         "id": str(line.id),

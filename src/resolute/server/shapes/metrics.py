@@ -1,8 +1,7 @@
 """Metric reports, summaries and series as messages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 from resolute.domain.metric import TRAINING, VALIDATION, MetricReport, MetricSummary, Series
 from resolute.spec.wire import metrics as wire
@@ -19,7 +18,7 @@ def metrics_message(report: MetricReport, *, with_batches: bool = False) -> wire
     return wire.Metrics(avg_metrics=json_safe(report.metrics), batch_metrics=batches)
 
 
-def report_line(number: int, report: MetricReport, archived: bool) -> dict[str, Any]:
+def report_line(number: int, report: MetricReport, archived: bool) -> dict[str, object]:
     """One report of a stream, as JSON values."""
     return {
         "trialId": report.trial_id,
@@ -33,9 +32,9 @@ def report_line(number: int, report: MetricReport, archived: bool) -> dict[str, 
     }
 
 
-def summary_metrics(summaries: Iterable[MetricSummary]) -> dict[str, Any]:
+def summary_metrics(summaries: Iterable[MetricSummary]) -> Mapping[str, object]:
     """Per group and metric: count, sum, min, max, mean, last and type."""
-    groups: dict[str, Any] = {}
+    groups: dict[str, dict[str, object]] = {}
     for summary in summaries:
         values = {"count": summary.count, "last": summary.last, "type": summary.type}
         if summary.type == "number":

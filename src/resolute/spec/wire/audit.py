@@ -1,7 +1,5 @@
 """Messages of the audit log. Pure."""
 
-from typing import Any
-
 from resolute.domain.change import Action, Via
 from resolute.spec.wire.base import Time, Wire
 
@@ -24,7 +22,7 @@ class AuditEntry(Wire):
     workspace_id: int | None = None
     from_state: str = ""
     to_state: str = ""
-    detail: dict[str, Any] = {}
+    detail: dict[str, object] = {}
     """`changed`: old and new value by field; `also`: other fields that changed; and what names the thing."""
 
 

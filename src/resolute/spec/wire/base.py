@@ -7,12 +7,12 @@ because the clients we honour expect exactly that.
 import math
 import re
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, model_validator
 from pydantic.alias_generators import to_camel
 
-JsonObject = dict[str, Any]
+JsonObject = dict[str, object]
 
 
 class Wire(BaseModel):
@@ -35,14 +35,14 @@ class Request(Wire):
 
     @model_validator(mode="before")
     @classmethod
-    def _forget_nulls(cls, message: Any) -> Any:
+    def _forget_nulls(cls, message: object) -> object:
         if isinstance(message, dict):
             _require_unicode(message)
             return {key: value for key, value in message.items() if value is not None}
         return message
 
 
-def _require_unicode(value: Any) -> None:
+def _require_unicode(value: object) -> None:
     """JSON may carry half of a surrogate pair (`"\\ud800"`), which can be neither stored nor sent back."""
     if isinstance(value, str):
         if not value.isascii() and _SURROGATE.search(value):
@@ -78,7 +78,7 @@ def json_number(value: float) -> float | str:
     return "Infinity" if value > 0 else "-Infinity"
 
 
-def parse_number(value: Any) -> Any:
+def parse_number(value: object) -> object:
     """Inverse of `json_number`, in every spelling clients are known to use; other values pass through."""
     if isinstance(value, str):
         return _SPELLED.get(value.lower(), value)
@@ -95,7 +95,7 @@ _SPELLED = {
 }
 
 
-def json_safe(value: Any) -> Any:
+def json_safe(value: object) -> object:
     """A copy of a JSON value in which NaN and infinities are spelled out, at any depth."""
     if isinstance(value, float):
         return json_number(value)

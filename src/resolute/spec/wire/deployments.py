@@ -1,7 +1,6 @@
 """Messages about deployments: what is served under a name, how traffic is split, and how it goes. Pure."""
 
 from enum import StrEnum
-from typing import Any
 
 from resolute.domain.job import DEFAULT_POOL, DEFAULT_PRIORITY, DEFAULT_WEIGHT
 from resolute.spec.wire.base import JsonObject, Request, Time, Wire
@@ -154,14 +153,14 @@ class DeploymentSource(Request):
     checkpoint_uuid: str | None = None
     model_uri: str | None = None
     """A path or an http(s) URL of a model folder or archive."""
-    serving: dict[str, Any] = {}
+    serving: dict[str, object] = {}
 
 
 class PostDeploymentRequest(DeploymentSource):
     name: str
     namespace: str = "default"
-    scaling: dict[str, Any] = {}
-    guard: dict[str, Any] = {}
+    scaling: dict[str, object] = {}
+    guard: dict[str, object] = {}
     sticky: str = ""
     public: bool = False
     workspace_id: int = 1
@@ -172,8 +171,8 @@ class PostDeploymentRequest(DeploymentSource):
 class PatchDeploymentRequest(Request):
     """What is left out stays as it is."""
 
-    scaling: dict[str, Any] | None = None
-    guard: dict[str, Any] | None = None
+    scaling: dict[str, object] | None = None
+    guard: dict[str, object] | None = None
     sticky: str | None = None
     public: bool | None = None
 

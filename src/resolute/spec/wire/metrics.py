@@ -1,7 +1,5 @@
 """Messages about metrics: what is reported, and the series that charts draw. Pure."""
 
-from typing import Any
-
 from resolute.spec.wire.base import JsonObject, Number, Request, Time, Wire
 from resolute.spec.wire.enums import MetricType
 
@@ -137,4 +135,4 @@ class ProfilerSeriesResponse(Wire):
 
 
 class ProfilerMetricsResponse(Wire):
-    batch: dict[str, Any] = {}
+    batch: dict[str, object] = {}

@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import obstore
 from obstore.exceptions import BaseError, NotFoundError
@@ -26,7 +25,7 @@ def open_dataset_files(uri: str) -> "ObjectFiles":
         raise InvalidInput(f"{uri} cannot be opened. Give an absolute folder, or an address of s3://, gs:// or az://.")
     kind, root_key = _SECTIONS[scheme]
     root, _, prefix = rest.partition("/")
-    storage: dict[str, Any] = {"type": kind, root_key: root, "prefix": prefix}
+    storage: dict[str, object] = {"type": kind, root_key: root, "prefix": prefix}
     if kind == "s3":
         # Stores that speak S3 are named by the environment, as the tools of the clouds do.
         storage["endpoint_url"] = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")

@@ -4,7 +4,7 @@ Keys that are left out are taken from the environment, by the names each cloud's
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ _DEFAULT_REGION = "us-east-1"
 Opened = tuple[ObjectStore, str]
 
 
-def open_object_store(storage: dict[str, Any]) -> Opened:
+def open_object_store(storage: Mapping[str, object]) -> Opened:
     """The client and a name for people. Raises InvalidInput for an unknown type or a missing key."""
     kind = storage.get("type")
     opener = _OPENERS.get(str(kind))
@@ -28,11 +28,11 @@ def open_object_store(storage: dict[str, Any]) -> Opened:
     return opener(storage)
 
 
-def _shared_fs(storage: dict[str, Any]) -> Opened:
+def _shared_fs(storage: Mapping[str, object]) -> Opened:
     root = Path(_needed(storage, "host_path"))
     inside = storage.get("storage_path")
     # An absolute storage_path replaces the root, as `/` does for paths; it has to lie under it.
-    folder = root / inside if inside else root
+    folder = root / str(inside) if inside else root
     if not Path(os.path.normpath(folder)).is_relative_to(os.path.normpath(root)):
         raise InvalidInput(
             f"checkpoint_storage.storage_path {inside!r} is outside of host_path {str(root)!r}. Choose a folder in it."
@@ -40,7 +40,7 @@ def _shared_fs(storage: dict[str, Any]) -> Opened:
     return _folder(folder)
 
 
-def _directory(storage: dict[str, Any]) -> Opened:
+def _directory(storage: Mapping[str, object]) -> Opened:
     return _folder(Path(_needed(storage, "container_path")))
 
 
@@ -55,10 +55,10 @@ def _folder(path: Path) -> Opened:
         ) from error
 
 
-def _s3(storage: dict[str, Any]) -> Opened:
+def _s3(storage: Mapping[str, object]) -> Opened:
     bucket = _needed(storage, "bucket")
     options: dict[str, Any] = {"region": storage.get("region") or os.environ.get("AWS_REGION", _DEFAULT_REGION)}
-    if endpoint := storage.get("endpoint_url"):
+    if endpoint := _text(storage, "endpoint_url"):
         options["endpoint"] = endpoint
         options["client_options"] = {"allow_http": endpoint.startswith("http://")}
     if access_key := storage.get("access_key"):
@@ -68,17 +68,17 @@ def _s3(storage: dict[str, Any]) -> Opened:
     return store, f"s3://{bucket}/{_prefix(storage) or ''}"
 
 
-def _gcs(storage: dict[str, Any]) -> Opened:
+def _gcs(storage: Mapping[str, object]) -> Opened:
     bucket = _needed(storage, "bucket")
     return GCSStore(bucket, prefix=_prefix(storage), retry_config=_RETRY), f"gs://{bucket}/{_prefix(storage) or ''}"
 
 
-def _azure(storage: dict[str, Any]) -> Opened:
+def _azure(storage: Mapping[str, object]) -> Opened:
     container = _needed(storage, "container")
     options: dict[str, Any] = {}
-    if text := storage.get("connection_string"):
+    if text := _text(storage, "connection_string"):
         options = _azure_connection(text)
-    if url := storage.get("account_url"):
+    if url := _text(storage, "account_url"):
         options["endpoint"] = url
         options.setdefault("account_name", url.split("//")[-1].split(".")[0])
     if credential := storage.get("credential"):
@@ -96,18 +96,23 @@ def _azure_connection(text: str) -> dict[str, Any]:
     return options
 
 
-def _prefix(storage: dict[str, Any]) -> str | None:
-    return str(storage.get("prefix") or "").strip("/") or None
+def _prefix(storage: Mapping[str, object]) -> str | None:
+    return _text(storage, "prefix").strip("/") or None
 
 
-def _needed(storage: dict[str, Any], key: str) -> str:
+def _text(storage: Mapping[str, object], key: str) -> str:
+    """Empty where it is left out."""
+    return str(storage.get(key) or "")
+
+
+def _needed(storage: Mapping[str, object], key: str) -> str:
     value = storage.get(key)
     if not value:
         raise InvalidInput(f"checkpoint_storage of type {storage.get('type')!r} needs the key {key!r}. Add it.")
     return str(value)
 
 
-_OPENERS: dict[str, Callable[[dict[str, Any]], Opened]] = {
+_OPENERS: dict[str, Callable[[Mapping[str, object]], Opened]] = {
     "shared_fs": _shared_fs,
     "directory": _directory,
     "s3": _s3,

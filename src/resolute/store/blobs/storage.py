@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import obstore
 from obstore.exceptions import BaseError, NotFoundError, PermissionDeniedError, UnauthenticatedError
@@ -30,7 +30,7 @@ _CHUNK = 8 * 1024 * 1024
 _PARTIAL = ".partial"
 
 
-def open_blobs(storage: dict[str, Any]) -> "ObjectBlobs":
+def open_blobs(storage: dict[str, object]) -> "ObjectBlobs":
     """The store that a `checkpoint_storage` section describes; raises InvalidInput when it describes none."""
     store, place = open_object_store(storage)
     return ObjectBlobs(store, place)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, delete, func, select
+from sqlalchemy import Connection, Row, bindparam, delete, func, select
 
 from resolute.domain.change import Actor, Change, Thing, Via
 from resolute.domain.delivery import Held, Progress
@@ -13,6 +13,7 @@ from resolute.store.db import tables
 from resolute.store.db.columns import document
 from resolute.store.db.hot import HotStatement
 from resolute.store.db.paging import batched
+from resolute.store.db.rows import Statement
 from resolute.store.db.upsert import upsert
 from resolute.store.moment import to_microseconds
 
@@ -90,7 +91,7 @@ class ChangeTable:
             self._connection.execute(delete(tables.changes).where(_t.seq.in_(some)))
 
 
-def _values(change: Change) -> dict[str, Any]:
+def _values(change: Change) -> dict[str, object]:
     actor = change.actor
     return {
         "action": str(change.action),
@@ -109,7 +110,7 @@ def _values(change: Change) -> dict[str, Any]:
     }
 
 
-def _held_values(follower: str, held: Held) -> dict[str, Any]:
+def _held_values(follower: str, held: Held) -> dict[str, object]:
     return {
         "follower": follower,
         "kind": held.thing.kind,
@@ -135,7 +136,7 @@ def _change(row: Row[Any]) -> Change:
     )
 
 
-def _filtered(statement: Select[Any], query: ChangeQuery) -> Select[Any]:
+def _filtered(statement: Statement, query: ChangeQuery) -> Statement:
     if query.actor:
         statement = statement.where(_t.actor == query.actor)
     if query.kinds:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, case, func, select
+from sqlalchemy import ColumnElement, Connection, case, func, select
 
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.deployment import RevisionState
@@ -13,7 +13,7 @@ from resolute.engine.ports.queries import CheckpointQuery, CheckpointView, Page
 from resolute.store.db import tables
 from resolute.store.db.metrics import MetricTable
 from resolute.store.db.paging import batched, ordered, paged, window
-from resolute.store.db.rows import Rows
+from resolute.store.db.rows import Rows, Statement
 from resolute.store.metrics.summary import finite
 
 _rows = Rows(tables.checkpoints, Checkpoint, key="uuid")
@@ -103,7 +103,7 @@ class CheckpointTable:
         statement = select(_t.uuid).where(_t.experiment_id == experiment_id, is_held)
         return set(self._connection.execute(statement).scalars())
 
-    def _derived(self, checkpoint: Checkpoint) -> dict[str, Any]:
+    def _derived(self, checkpoint: Checkpoint) -> dict[str, object]:
         return {"size": checkpoint.size, "searcher_metric": self._searcher_metric(checkpoint)}
 
     def _searcher_metric(self, checkpoint: Checkpoint) -> float | None:
@@ -114,7 +114,7 @@ class CheckpointTable:
             return None
         return finite(report.metrics.get(self._metrics.searcher_metric_of(checkpoint.trial_id)))
 
-    def _by_metric(self, statement: Select[Any], query: CheckpointQuery) -> Page[CheckpointView]:
+    def _by_metric(self, statement: Statement, query: CheckpointQuery) -> Page[CheckpointView]:
         """Any other metric is looked up in the reports; the values are sorted here."""
         found = _rows.all(self._connection, statement.order_by(_t.report_time, _t.uuid))
         reported = self._metrics.at_checkpoints([item.uuid for item in found])
@@ -148,7 +148,9 @@ class CheckpointTable:
             for item in found
         ]
 
-    def _by_id(self, key: ColumnElement[Any], value: ColumnElement[Any], keys: Iterable[Any]) -> dict[Any, Any]:
+    def _by_id(
+        self, key: ColumnElement[object], value: ColumnElement[object], keys: Iterable[object]
+    ) -> dict[Any, Any]:
         wanted = [item for item in keys if item is not None]
         found: dict[Any, Any] = {}
         for some in batched(wanted):
@@ -156,7 +158,7 @@ class CheckpointTable:
         return found
 
 
-def _sorted(statement: Select[Any], query: CheckpointQuery) -> Select[Any]:
+def _sorted(statement: Statement, query: CheckpointQuery) -> Statement:
     if query.sort_by in _SORTS_BY_COLUMN:
         return statement.order_by(ordered(_t[query.sort_by], descending=bool(query.descending)), _t.uuid)
     if query.sort_by != "searcher_metric":
@@ -167,7 +169,7 @@ def _sorted(statement: Select[Any], query: CheckpointQuery) -> Select[Any]:
     return statement.outerjoin(tables.experiments, _e.id == _t.experiment_id).order_by(*_best_first())
 
 
-def _best_first() -> tuple[ColumnElement[Any], ...]:
+def _best_first() -> tuple[ColumnElement[object], ...]:
     """By the searcher's metric, in the direction of the joined experiment."""
     cost = case((_e.smaller_is_better, _t.searcher_metric), else_=-_t.searcher_metric)
     return ordered(cost, descending=False), _t.report_time, _t.uuid

@@ -67,7 +67,7 @@ class Document(TypeDecorator[Any]):
         return None if value is None else json.loads(value)
 
 
-class Elements(TypeDecorator[tuple[Any, ...]]):
+class Elements(TypeDecorator[tuple[object, ...]]):
     """A tuple of JSON values."""
 
     impl = Text
@@ -116,7 +116,7 @@ class Record(TypeDecorator[Any]):
         return None if value is None else self.of(**json.loads(value))
 
 
-class Records(TypeDecorator[tuple[Any, ...]]):
+class Records(TypeDecorator[tuple[object, ...]]):
     """A tuple of flat dataclasses, stored as a JSON array of objects."""
 
     impl = Text

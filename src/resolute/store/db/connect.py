@@ -6,7 +6,6 @@ SQLite: write-ahead log, one writer connection, readers that see a snapshot and 
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
@@ -120,7 +119,7 @@ def _open_sqlite(path: Path, *, query_only: bool) -> sqlite3.Connection:
 
 def _postgres(url: str) -> Database:
     parsed = make_url(url).set(drivername="postgresql+psycopg")
-    options: dict[str, Any] = {"pool_pre_ping": True, "pool_timeout": _POOL_TIMEOUT_S, "max_overflow": 0}
+    options: dict[str, object] = {"pool_pre_ping": True, "pool_timeout": _POOL_TIMEOUT_S, "max_overflow": 0}
     try:
         writer = create_engine(parsed, pool_size=1, **options)
     except ModuleNotFoundError:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -212,7 +211,7 @@ class DatabaseStore:
             self._database.dispose()
         self.discard()
 
-    def _current_owner(self) -> Any:
+    def _current_owner(self) -> object:
         with self._database.reader.connect() as connection, connection.begin():
             return current_owner(connection)
 

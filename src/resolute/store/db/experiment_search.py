@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, Subquery, Text, case, func, select, type_coerce
+from sqlalchemy import ColumnElement, Connection, Subquery, Text, case, func, select, type_coerce
 
 from resolute.domain.allocation import WAITS, AllocationState
 from resolute.domain.checkpoint import CheckpointState
@@ -14,13 +14,13 @@ from resolute.domain.job import DEFAULT_POOL
 from resolute.engine.ports.queries import ExperimentQuery, ExperimentSummary, Page
 from resolute.store.db import tables
 from resolute.store.db.paging import ordered, paged
-from resolute.store.db.rows import Rows
+from resolute.store.db.rows import Rows, Statement
 
 _rows = Rows(tables.experiments, Experiment)
 _j = tables.jobs.c
 _e, _u, _p, _w = tables.experiments.c, tables.users.c, tables.projects.c, tables.workspaces.c
 _trials, _checkpoints, _allocations = tables.trials.c, tables.checkpoints.c, tables.allocations.c
-_JOINED: dict[str, ColumnElement[Any]] = {
+_JOINED: dict[str, ColumnElement[object]] = {
     "username": _u.username,
     "display_name": _u.display_name,
     "project_name": _p.name,
@@ -41,7 +41,7 @@ _BESIDE = 8
 """How many columns `_joined` puts in front of the experiment's own."""
 
 
-def _joined() -> Select[Any]:
+def _joined() -> Statement:
     is_parent_archived = func.coalesce(_p.is_archived, False) | func.coalesce(_w.is_archived, False)
     beside = (_u.username, _u.display_name, _p.name, _p.user_id, _w.id, _w.name, is_parent_archived, _j.resource_pool)
     return (
@@ -54,8 +54,8 @@ def _joined() -> Select[Any]:
     )
 
 
-def _filtered(statement: Select[Any], query: ExperimentQuery) -> Select[Any]:
-    conditions: list[tuple[Any, Callable[[], ColumnElement[bool]]]] = [
+def _filtered(statement: Statement, query: ExperimentQuery) -> Statement:
+    conditions: list[tuple[object, Callable[[], ColumnElement[bool]]]] = [
         (query.ids, lambda: _e.id.in_(query.ids)),
         (query.states, lambda: _e.state.in_(query.states)),
         (query.name_contains, lambda: _contains(_e.name, query.name_contains)),
@@ -83,7 +83,7 @@ def _has_label(label: str) -> ColumnElement[bool]:
     return func.replace(text, json.dumps(label), "") != text
 
 
-def _sorted(statement: Select[Any], query: ExperimentQuery) -> Select[Any]:
+def _sorted(statement: Statement, query: ExperimentQuery) -> Statement:
     if query.sort_by in _JOINED:
         return statement.order_by(ordered(_JOINED[query.sort_by], descending=query.descending), _e.id)
     if query.sort_by in _e:
@@ -98,7 +98,7 @@ def _sorted(statement: Select[Any], query: ExperimentQuery) -> Select[Any]:
     return joined.order_by(ordered(value, descending=query.descending), _e.id)
 
 
-def _counted(field: str) -> tuple[Subquery, ColumnElement[Any]] | None:
+def _counted(field: str) -> tuple[Subquery, ColumnElement[object]] | None:
     """A derived field as a grouped query to join, and the value to sort by."""
     match field:
         case "num_trials":
@@ -128,7 +128,7 @@ def _is_kept() -> ColumnElement[bool]:
     return _checkpoints.state != CheckpointState.DELETED
 
 
-def _best_trials(*where: ColumnElement[bool]) -> Select[Any]:
+def _best_trials(*where: ColumnElement[bool]) -> Statement:
     """One row per experiment: key, trial_id and value of the trial with the best searcher metric."""
     value = _trials.searcher_metric_value
     cost = case((_e.smaller_is_better, value), else_=-value)
@@ -180,7 +180,7 @@ def _with_counts(connection: Connection, rows: Sequence[Any]) -> list[Experiment
 
 def _grouped(
     connection: Connection, key: Any, ids: list[int], values: list[Any], *where: ColumnElement[bool]
-) -> dict[int, tuple[Any, ...]]:
+) -> dict[int, tuple[int, ...]]:
     rows = connection.execute(select(key, *values).where(key.in_(ids), *where).group_by(key))
     return {row[0]: tuple(row[1:]) for row in rows}
 

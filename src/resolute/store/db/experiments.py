@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, or_, select
 
@@ -40,7 +39,7 @@ class ExperimentTable:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def add(self, experiment: Experiment, *, searcher_snapshot: dict[str, Any] | None) -> Experiment:
+    def add(self, experiment: Experiment, *, searcher_snapshot: dict[str, object] | None) -> Experiment:
         stored = replace(experiment, id=_rows.add(self._connection, experiment, **_searcher(experiment)))
         if searcher_snapshot is not None:
             self.save_searcher_snapshot(stored.id, searcher_snapshot)
@@ -55,11 +54,11 @@ class ExperimentTable:
     def save(self, experiment: Experiment, *, expected: ExperimentState | None = None) -> bool:
         return _rows.save(self._connection, experiment, expected=expected, **_searcher(experiment))
 
-    def searcher_snapshot(self, experiment_id: int) -> dict[str, Any] | None:
+    def searcher_snapshot(self, experiment_id: int) -> dict[str, object] | None:
         snapshot = self._connection.execute(_SNAPSHOT, {"experiment": experiment_id}).scalar()
         for (patch,) in self._connection.execute(_PATCHES, {"experiment": experiment_id}):
             snapshot = patched(snapshot, patch)
-        state: dict[str, Any] | None = snapshot
+        state: dict[str, object] | None = snapshot
         return state
 
     def searcher_head(self, experiment_id: int) -> SearcherHead | None:
@@ -69,12 +68,12 @@ class ExperimentTable:
         whole = _STAMP.first(self._connection, {"experiment": experiment_id})
         return None if whole is None else SearcherHead(whole[0] or "", 0)
 
-    def save_searcher_snapshot(self, experiment_id: int, snapshot: dict[str, Any], *, stamp: str = "") -> None:
+    def save_searcher_snapshot(self, experiment_id: int, snapshot: dict[str, object], *, stamp: str = "") -> None:
         values = {"experiment_id": experiment_id, "snapshot": snapshot, "stamp": stamp or None}
         upsert(self._connection, tables.searcher_snapshots, values)
         self._connection.execute(_DELETE_PATCHES, {"experiment": experiment_id})
 
-    def add_searcher_patch(self, experiment_id: int, patch: dict[str, Any], *, number: int, stamp: str) -> None:
+    def add_searcher_patch(self, experiment_id: int, patch: dict[str, object], *, number: int, stamp: str) -> None:
         values = {"experiment": experiment_id, "number": number, "stamp": stamp, "patch": document(patch)}
         _ADD_PATCH.run(self._connection, values)
 
@@ -120,7 +119,7 @@ class ExperimentTable:
         self._connection.execute(delete(tables.jobs).where(tables.jobs.c.id.in_(job)))
 
 
-def _searcher(experiment: Experiment) -> dict[str, Any]:
+def _searcher(experiment: Experiment) -> dict[str, object]:
     """Copies of two settings beside `config`; see the table."""
     if not experiment.config.get("searcher"):
         return {"searcher_metric": "", "smaller_is_better": True}

@@ -19,21 +19,21 @@ class HotStatement:
         self._sql = sql
         self._clause = text(sql)
 
-    def run(self, connection: Connection, parameters: Mapping[str, Any]) -> None:
+    def run(self, connection: Connection, parameters: Mapping[str, object]) -> None:
         driver = driver_of(connection)
         if driver is None:
             connection.execute(self._clause, parameters)
         else:
             driver.execute(self._sql, parameters)
 
-    def run_each(self, connection: Connection, parameters: Sequence[Mapping[str, Any]]) -> None:
+    def run_each(self, connection: Connection, parameters: Sequence[Mapping[str, object]]) -> None:
         driver = driver_of(connection)
         if driver is None:
             connection.execute(self._clause, parameters)
         else:
             driver.executemany(self._sql, parameters)
 
-    def first(self, connection: Connection, parameters: Mapping[str, Any]) -> Sequence[Any] | None:
+    def first(self, connection: Connection, parameters: Mapping[str, object]) -> Sequence[Any] | None:
         """For statements that give one row at most: no cursor stays open behind it."""
         driver = driver_of(connection)
         if driver is None:

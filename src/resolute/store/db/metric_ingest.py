@@ -6,7 +6,6 @@ Idempotent on (trial, run, group, steps). Reports that go forward, nearly all, a
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from itertools import pairwise
-from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, select, update
 
@@ -215,7 +214,7 @@ def _merged(known: Entry, news: Entry | None) -> tuple[Entry, Entry | None]:
     """`known` with the names that only `news` has, and those names alone; None when there are none."""
     if news is None:
         return known, None
-    extra: dict[str, Any] = {name: value for name, value in news.metrics.items() if name not in known.metrics}
+    extra: dict[str, object] = {name: value for name, value in news.metrics.items() if name not in known.metrics}
     is_first_batch = known.batch_metrics is None and news.batch_metrics is not None
     if not extra and not is_first_batch:
         return known, None

@@ -6,7 +6,6 @@ earlier release has none: its chunks are opened when first looked at, and their 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
@@ -58,7 +57,7 @@ class _Span:
 # -------------------------------------------------------------------------------------------------------- writing
 
 
-def add_chunk(connection: Connection, row: Mapping[str, Any], chunk: Chunk) -> None:
+def add_chunk(connection: Connection, row: Mapping[str, object], chunk: Chunk) -> None:
     """`row` is what is known of the chunk beside its contents."""
     key = connection.execute(_INSERT_CHUNK, {**row, "count": len(chunk), "payload": encode(chunk)}).inserted_primary_key
     assert key is not None

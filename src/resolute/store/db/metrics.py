@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, and_, func, select
+from sqlalchemy import Connection, Row, and_, func, select
 
 from resolute.domain.metric import VALIDATION, Highlights, MetricReport, MetricSummary, Series
 from resolute.store.db import tables
@@ -14,6 +14,7 @@ from resolute.store.db.metric_ingest import append_reports, heads_of, searcher_m
 from resolute.store.db.metric_outlines import Window, is_long, long_series
 from resolute.store.db.metric_series import group_heads, load_many, load_series
 from resolute.store.db.paging import batched
+from resolute.store.db.rows import Statement
 from resolute.store.metrics.chunk import decode, entries, entry_at, report_of
 from resolute.store.metrics.series import SeriesCache
 from resolute.store.metrics.summary import Statistics
@@ -55,14 +56,14 @@ class MetricTable:
                 return report_of(entry, trial_id=trial_id, run_id=run_id, group=group)
         return None
 
-    def at_checkpoints(self, uuids: Sequence[str]) -> dict[tuple[str, str], dict[str, Any]]:
+    def at_checkpoints(self, uuids: Sequence[str]) -> dict[tuple[str, str], dict[str, object]]:
         """(uuid, group) to the metrics reported at each checkpoint's step, by the newest run that did."""
         at_step = and_(
             _chunks.trial_id == _checkpoints.trial_id,
             _chunks.first_steps <= _checkpoints.steps_completed,
             _chunks.last_steps >= _checkpoints.steps_completed,
         )
-        found: dict[tuple[str, str], dict[str, Any]] = {}
+        found: dict[tuple[str, str], dict[str, object]] = {}
         for some in batched(uuids):
             statement = (
                 select(_checkpoints.uuid, _checkpoints.steps_completed, _chunks.group, _chunks.payload)
@@ -180,7 +181,7 @@ class MetricTable:
         """Empty when the experiment names none."""
         return searcher_metric_of(self._connection, trial_id)
 
-    def _by_steps(self, trial_id: int, statement: Select[Any], archive: "_Archive", after_id: int) -> Iterator[Item]:
+    def _by_steps(self, trial_id: int, statement: Statement, archive: "_Archive", after_id: int) -> Iterator[Item]:
         """Chunks are opened in the order of their first steps and merged, so that few are in memory at once."""
         waiting: list[tuple[int, int, Item]] = []
         for row in self._connection.execute(statement.order_by(_chunks.first_steps, _chunks.first_id)):
@@ -192,7 +193,7 @@ class MetricTable:
             yield heapq.heappop(waiting)[2]
 
     def _by_arrival(
-        self, trial_id: int, statement: Select[Any], archive: "_Archive", after_id: int, limit: int
+        self, trial_id: int, statement: Statement, archive: "_Archive", after_id: int, limit: int
     ) -> list[Item]:
         found: list[Item] = []
         for row in self._connection.execute(statement.order_by(_chunks.first_id)):

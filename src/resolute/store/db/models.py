@@ -4,9 +4,8 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, Text, delete, func, select, type_coerce, update
+from sqlalchemy import ColumnElement, Connection, Text, delete, func, select, type_coerce, update
 
 from resolute.domain.errors import AlreadyExists, InvalidInput, NotFound
 from resolute.domain.model import Model, ModelVersion, Stage
@@ -14,7 +13,7 @@ from resolute.engine.ports.queries import PageRequest
 from resolute.engine.ports.registry import ModelQuery
 from resolute.store.db import tables
 from resolute.store.db.paging import batched, ordered, paged
-from resolute.store.db.rows import Rows
+from resolute.store.db.rows import Rows, Statement
 
 _rows = Rows(tables.models, Model)
 _versions = Rows(tables.model_versions, ModelVersion, state="stage")
@@ -22,7 +21,7 @@ _t, _v, _u, _w = tables.models.c, tables.model_versions.c, tables.users.c, table
 _VERSION_COUNT = (
     select(func.count()).where(_v.model_id == _t.id).correlate(tables.models).scalar_subquery().label("num_versions")
 )
-_SORTS: dict[str, ColumnElement[Any]] = {
+_SORTS: dict[str, ColumnElement[object]] = {
     "id": _t.id,
     "name": _t.name,
     "description": _t.description,
@@ -136,7 +135,7 @@ class ModelTable:
             raise AlreadyExists(f"model {model.name!r} exists already (id {holder.id}). Choose another name.")
 
 
-def _joined() -> Select[Any]:
+def _joined() -> Statement:
     return (
         _rows.select()
         .select_from(tables.models)
@@ -145,8 +144,8 @@ def _joined() -> Select[Any]:
     )
 
 
-def _filtered(statement: Select[Any], query: ModelQuery) -> Select[Any]:
-    conditions: list[tuple[Any, Callable[[], ColumnElement[bool]]]] = [
+def _filtered(statement: Statement, query: ModelQuery) -> Statement:
+    conditions: list[tuple[object, Callable[[], ColumnElement[bool]]]] = [
         (query.id is not None, lambda: _t.id == query.id),
         (query.name_contains, lambda: _contains(_t.name, query.name_contains)),
         (query.description_contains, lambda: _contains(_t.description, query.description_contains)),

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Select, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from resolute.engine.ports.queries import PageRequest
+from resolute.store.db.rows import Statement
 
 T = TypeVar("T")
 _KEYS_AT_ONCE = 5000
@@ -23,7 +24,7 @@ def window(page: PageRequest, total: int) -> tuple[int, int | None]:
     return offset, page.limit
 
 
-def paged(connection: Connection, statement: Select[Any], page: PageRequest) -> tuple[Select[Any], int, int]:
+def paged(connection: Connection, statement: Statement, page: PageRequest) -> tuple[Statement, int, int]:
     """The statement cut to `page`, the offset it starts at and the number of rows without the cut."""
     if page.offset == 0 and page.limit is None:
         return statement, 0, -1

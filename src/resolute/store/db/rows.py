@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from sqlalchemy import Column, Connection, Row, Select, Table, bindparam, insert, select, update
 
 T = TypeVar("T")
+Statement: TypeAlias = "Select[tuple[object, ...]]"
+"""A query whose rows are read by position."""
 
 
 class Rows(Generic[T]):
@@ -31,25 +33,25 @@ class Rows(Generic[T]):
         if state in table.c:
             self._update_expected = self._update.where(table.c[state] == bindparam("by_state"))
 
-    def select(self) -> Select[Any]:
+    def select(self) -> Statement:
         """All fields, in the order that `read` expects."""
         return self._select
 
     def read(self, row: Row[Any] | Sequence[Any]) -> T:
         return self._of(**dict(zip(self._names, row, strict=False)))
 
-    def all(self, connection: Connection, statement: Select[Any], **parameters: Any) -> list[T]:
+    def all(self, connection: Connection, statement: Statement, **parameters: object) -> list[T]:
         return [self.read(row) for row in connection.execute(statement, parameters)]
 
-    def first(self, connection: Connection, statement: Select[Any]) -> T | None:
+    def first(self, connection: Connection, statement: Statement) -> T | None:
         row = connection.execute(statement.limit(1)).first()
         return None if row is None else self.read(row)
 
-    def get(self, connection: Connection, key: Any) -> T | None:
+    def get(self, connection: Connection, key: object) -> T | None:
         row = connection.execute(self._by_key, {"by_key": key}).first()
         return None if row is None else self.read(row)
 
-    def add(self, connection: Connection, item: T, **extra: Any) -> Any:
+    def add(self, connection: Connection, item: T, **extra: object) -> Any:
         """Insert and return the key; an id of 0 lets the database choose."""
         values = self._values(item, extra)
         if values[self.key.name] == 0:
@@ -58,7 +60,7 @@ class Rows(Generic[T]):
         assert primary_key is not None
         return primary_key[0]
 
-    def save(self, connection: Connection, item: T, *, expected: Any = None, **extra: Any) -> bool:
+    def save(self, connection: Connection, item: T, *, expected: object = None, **extra: object) -> bool:
         """Write every field if the stored state is still `expected`. False: it is not, or the row is gone."""
         values = self._values(item, extra)
         key = values.pop(self.key.name)
@@ -67,5 +69,5 @@ class Rows(Generic[T]):
         parameters = {**values, "by_key": key, "by_state": expected}
         return connection.execute(self._update_expected, parameters).rowcount == 1
 
-    def _values(self, item: T, extra: dict[str, Any]) -> dict[str, Any]:
+    def _values(self, item: T, extra: dict[str, object]) -> dict[str, object]:
         return {name: getattr(item, name) for name in self._names} | extra

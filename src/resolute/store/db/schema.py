@@ -6,7 +6,6 @@ A fresh database gets the tables at once; alembic is imported only when an older
 import uuid
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Connection, insert, inspect, text
 
@@ -68,7 +67,7 @@ def seed(connection: Connection) -> None:
     connection.execute(insert(tables.settings), {"key": "cluster_id", "value": str(uuid.uuid4())})
 
 
-def _user(username: str, is_admin: bool, now: datetime) -> dict[str, Any]:
+def _user(username: str, is_admin: bool, now: datetime) -> dict[str, object]:
     return {
         "username": username,
         "is_admin": is_admin,

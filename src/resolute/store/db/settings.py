@@ -18,5 +18,5 @@ class SettingTable:
         statement = select(tables.settings.c.value).where(tables.settings.c.key == key)
         return self._connection.execute(statement).scalar()
 
-    def put(self, key: str, value: Any) -> None:
+    def put(self, key: str, value: object) -> None:
         upsert(self._connection, tables.settings, {"key": key, "value": value})

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, Select, and_, case, func, select, type_coerce
+from sqlalchemy import BigInteger, ColumnElement, Connection, and_, case, func, select, type_coerce
 
 from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.errors import InvalidInput, NotFound
@@ -13,7 +13,7 @@ from resolute.domain.trial import FINISHED, Trial, TrialState
 from resolute.engine.ports.queries import Page, TrialQuery
 from resolute.store.db import tables
 from resolute.store.db.paging import batched, ordered, paged
-from resolute.store.db.rows import Rows
+from resolute.store.db.rows import Rows, Statement
 
 _rows = Rows(tables.trials, Trial)
 _t, _e, _checkpoints, _summaries = (
@@ -93,7 +93,8 @@ class TrialTable:
         return {trial_id: (count, int(size)) for trial_id, count, size in self._connection.execute(statement)}
 
 
-def _sorted(statement: Select[Any], query: TrialQuery) -> Select[Any]:
+def _sorted(statement: Statement, query: TrialQuery) -> Statement:
+    value: ColumnElement[Any]
     if query.sort_by in _SORTS_BY_COLUMN:
         return statement.order_by(ordered(_t[query.sort_by], descending=query.descending), _t.id)
     match query.sort_by:
@@ -114,7 +115,9 @@ def _sorted(statement: Select[Any], query: TrialQuery) -> Select[Any]:
     return statement.order_by(ordered(value, descending=query.descending), _t.id)
 
 
-def _with_latest_metric(statement: Select[Any]) -> tuple[Select[Any], ColumnElement[Any]]:
+def _with_latest_metric(
+    statement: Statement,
+) -> tuple[Statement, ColumnElement[object]]:
     of_searcher = and_(
         _summaries.trial_id == _t.id, _summaries.group == VALIDATION, _summaries.name == _e.searcher_metric
     )
@@ -122,7 +125,9 @@ def _with_latest_metric(statement: Select[Any]) -> tuple[Select[Any], ColumnElem
     return joined.outerjoin(tables.metric_summaries, of_searcher), _summaries.last_number
 
 
-def _with_checkpoint_size(statement: Select[Any]) -> tuple[Select[Any], ColumnElement[Any]]:
+def _with_checkpoint_size(
+    statement: Statement,
+) -> tuple[Statement, ColumnElement[object]]:
     sizes = (
         select(_checkpoints.trial_id, func.sum(_checkpoints.size).label("size"))
         .where(_checkpoints.state != CheckpointState.DELETED)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import ColumnElement, Connection, Table, case
 from sqlalchemy.dialects import sqlite
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
 
 
-def upsert(connection: Connection, table: Table, values: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
+def upsert(connection: Connection, table: Table, values: Mapping[str, object] | Sequence[Mapping[str, object]]) -> None:
     """Every row of `values` has the same keys, the primary key among them."""
     if not values:
         return
@@ -36,7 +36,7 @@ def add_statistics(dialect: str) -> Insert:
     insert = _insert(dialect, table)
     old, new = table.c, insert.excluded
     is_later = new.last_steps >= old.last_steps
-    changes: dict[str, ColumnElement[Any]] = {
+    changes: dict[str, ColumnElement[object]] = {
         **{name: old[name] + new[name] for name in ("count", "non_finite", "total")},
         "min": case((old.min.is_(None) | (new.min < old.min), new.min), else_=old.min),
         "max": case((old.max.is_(None) | (new.max > old.max), new.max), else_=old.max),

@@ -18,7 +18,7 @@ from resolute.store.moment import from_microseconds, to_microseconds
 
 Int64 = NDArray[np.int64]
 _INT64_LIMIT = 1 << 63
-_Found = dict[str, tuple[list[int] | None, list[Any]]]
+_Found = dict[str, tuple[list[int] | None, list[object]]]
 """Name to (rows that have it, or None for all; values)."""
 
 
@@ -38,9 +38,9 @@ class Chunk:
     steps: Int64
     times_us: Int64
     columns: dict[str, NumberColumn]
-    other: dict[int, dict[str, Any]] = field(default_factory=dict)
+    other: dict[int, dict[str, object]] = field(default_factory=dict)
     """Row to metrics that are no numbers."""
-    batches: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    batches: dict[int, list[dict[str, object]]] = field(default_factory=dict)
     """Row to `batch_metrics`."""
 
     def __len__(self) -> int:
@@ -54,8 +54,8 @@ class Entry:
     id: int
     steps: int
     time_us: int
-    metrics: dict[str, Any]
-    batch_metrics: list[dict[str, Any]] | None = None
+    metrics: dict[str, object]
+    batch_metrics: list[dict[str, object]] | None = None
 
 
 def entry_of(report: MetricReport, entry_id: int) -> Entry:
@@ -91,7 +91,7 @@ def build(entries: Sequence[Entry]) -> Chunk:
 
 def entries(chunk: Chunk) -> list[Entry]:
     """Inverse of `build`, but for the order of the names."""
-    metrics: list[dict[str, Any]] = [{} for _ in range(len(chunk))]
+    metrics: list[dict[str, object]] = [{} for _ in range(len(chunk))]
     for name, column in chunk.columns.items():
         rows: Iterable[int] = range(len(chunk)) if column.rows is None else column.rows.tolist()
         for row, value in zip(rows, column.values.tolist(), strict=True):
@@ -107,7 +107,7 @@ def entry_at(chunk: Chunk, steps: int) -> Entry | None:
     row = int(np.searchsorted(chunk.steps, steps))
     if row == len(chunk) or chunk.steps[row] != steps:
         return None
-    metrics: dict[str, Any] = {}
+    metrics: dict[str, object] = {}
     for name, column in chunk.columns.items():
         place = row if column.rows is None else int(np.searchsorted(column.rows, row))
         if column.rows is None or (place < len(column.rows) and column.rows[place] == row):
@@ -133,7 +133,7 @@ def before(chunk: Chunk, steps: int) -> Chunk:
 # ------------------------------------------------------------------------------------------------------- building
 
 
-def _split(reports: Sequence[dict[str, Any]]) -> tuple[dict[str, NumberColumn], dict[int, dict[str, Any]]]:
+def _split(reports: Sequence[dict[str, object]]) -> tuple[dict[str, NumberColumn], dict[int, dict[str, object]]]:
     if len(reports) <= 1:
         return _split_one(reports[0] if reports else {})
     names = reports[0].keys()
@@ -142,7 +142,7 @@ def _split(reports: Sequence[dict[str, Any]]) -> tuple[dict[str, NumberColumn], 
     else:
         found = _gathered(reports)
     columns: dict[str, NumberColumn] = {}
-    other: dict[int, dict[str, Any]] = {}
+    other: dict[int, dict[str, object]] = {}
     for name, (rows, values) in found.items():
         packed = _packed(values)
         if packed is not None:
@@ -152,10 +152,10 @@ def _split(reports: Sequence[dict[str, Any]]) -> tuple[dict[str, NumberColumn], 
     return columns, other
 
 
-def _split_one(report: dict[str, Any]) -> tuple[dict[str, NumberColumn], dict[int, dict[str, Any]]]:
+def _split_one(report: dict[str, object]) -> tuple[dict[str, NumberColumn], dict[int, dict[str, object]]]:
     """One report is the most frequent chunk of all, so it takes no detour."""
     columns: dict[str, NumberColumn] = {}
-    rest: dict[str, Any] = {}
+    rest: dict[str, object] = {}
     for name, value in report.items():
         if is_number(value):
             columns[name] = NumberColumn(np.array([value]))
@@ -164,8 +164,8 @@ def _split_one(report: dict[str, Any]) -> tuple[dict[str, NumberColumn], dict[in
     return columns, {0: rest} if rest else {}
 
 
-def _gathered(reports: Sequence[dict[str, Any]]) -> _Found:
-    found: dict[str, tuple[list[int], list[Any]]] = {}
+def _gathered(reports: Sequence[dict[str, object]]) -> _Found:
+    found: dict[str, tuple[list[int], list[object]]] = {}
     for row, report in enumerate(reports):
         for name, value in report.items():
             rows, values = found.setdefault(name, ([], []))
@@ -174,7 +174,7 @@ def _gathered(reports: Sequence[dict[str, Any]]) -> _Found:
     return {name: (None if len(values) == len(reports) else rows, values) for name, (rows, values) in found.items()}
 
 
-def _packed(values: list[Any]) -> NDArray[Any] | None:
+def _packed(values: list[object]) -> NDArray[Any] | None:
     """A packed column, or None when not every value is a number."""
     kinds = set(map(type, values))
     if kinds == {float}:
@@ -187,11 +187,11 @@ def _packed(values: list[Any]) -> NDArray[Any] | None:
 def _split_mixed(
     name: str,
     rows: Iterable[int],
-    values: list[Any],
+    values: list[object],
     columns: dict[str, NumberColumn],
-    other: dict[int, dict[str, Any]],
+    other: dict[int, dict[str, object]],
 ) -> None:
-    numbers: list[tuple[int, Any]] = []
+    numbers: list[tuple[int, object]] = []
     for row, value in zip(rows, values, strict=True):
         if is_number(value):
             numbers.append((row, value))

@@ -66,7 +66,7 @@ def joined(older: Statistics, newer: Statistics) -> Statistics:
     )
 
 
-def finite(value: Any) -> float | None:
+def finite(value: object) -> float | None:
     """`value` where it is a number that can be compared; None for NaN, Inf and whatever is no number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
@@ -103,7 +103,7 @@ def _least(left: float | None, right: float | None, choose: Any) -> float | None
     return chosen
 
 
-def _type_name(value: Any) -> str:
+def _type_name(value: object) -> str:
     match value:
         case bool():
             return "boolean"
