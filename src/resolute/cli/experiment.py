@@ -200,10 +200,10 @@ def _facts(experiment: Experiment) -> dict[str, object]:
 _TRIAL_HEADERS = ("Trial", "State", "Steps", "Best metric", "Restarts", "Hyperparameters", "Started", "Ended")
 
 
-def _trial_row(trial: dict[str, Any]) -> tuple[object, ...]:
+def _trial_row(trial: dict[str, object]) -> tuple[object, ...]:
     return (
         trial["id"],
-        bare(trial["state"]),
+        bare(str(trial["state"])),
         trial.get("totalBatchesProcessed"),
         trial.get("searcherMetricValue"),
         trial.get("restarts"),

@@ -48,9 +48,9 @@ def cell(value: object) -> str:
     return str(value)
 
 
-def moment(text: str | None) -> str | None:
-    """An API time in local time, to the second."""
-    if not text:
+def moment(text: object) -> str | None:
+    """An API time in local time, to the second; None when there is none."""
+    if not isinstance(text, str) or not text:
         return None
     return datetime.fromisoformat(text).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 

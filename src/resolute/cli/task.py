@@ -22,7 +22,7 @@ def list_tasks(run: Run) -> None:
     run.show(headers, [_row(t) for t in found], found)
 
 
-def _row(task: dict[str, Any]) -> tuple[object, ...]:
+def _row(task: dict[str, object]) -> tuple[object, ...]:
     keys = ("taskId", "allocationId", "name", "slotsNeeded", "resourcePool", "priority")
     return (*(task.get(key) for key in keys), moment(task.get("registeredTime")))
 
