@@ -52,7 +52,7 @@ class TaskConfig(Section):
     workspace: str = ""
     slurm: Slurm = Field(default_factory=Slurm)
     pbs: Pbs = Field(default_factory=Pbs)
-    ray: dict[str, Any] | None = None
+    ray: dict[str, object] | None = None
 
     @property
     def idle_timeout_s(self) -> float | None:
