@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from resolute.domain.errors import InvalidInput
 
@@ -103,7 +102,7 @@ def _parse_action(entry: Mapping[str, object], place: str) -> LogAction | None:
     if action is None:
         return None
     try:
-        return LogAction(action)
+        return LogAction(str(action))
     except ValueError:
         options = " or ".join(LogAction)
         raise InvalidInput(f"{place}.action is {action!r}; it must be {options}.") from None

@@ -7,9 +7,10 @@ from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.log import LogLevel
 from resolute.domain.log_policy import cancels_retries
 from resolute.domain.metric import VALIDATION
+from resolute.domain.trial import END_OF as TRIAL_END_OF
 from resolute.domain.trial import Trial, TrialState
 from resolute.domain.verdict import Exit, Next, Verdict, judge
-from resolute.engine.experiments.configuration import configuration_of
+from resolute.engine.experiments.configuration import configuration_of, readable
 from resolute.engine.experiments.searching import closing_event, feed
 from resolute.engine.jobs.task_kind import Ending
 from resolute.engine.platform import Platform
@@ -25,7 +26,11 @@ def trial_ended(current: Flow, ending: Ending) -> None:
     """Judge the end of a trial's processes, move the trial, tell the searcher, queue what comes next."""
     trial = trial_of(current.tx, ending.task)
     experiment = current.tx.experiments.get(trial.experiment_id)
-    max_restarts = 0 if ending.is_final else configuration_of(experiment).max_restarts
+    config = readable(experiment)
+    if config is None:
+        _give_up(current, experiment, trial)
+        return
+    max_restarts = 0 if ending.is_final else config.max_restarts
     cancelled = cancels_retries(policies_of(current.tx, trial), ending.allocation.log_matches)
     verdict = judge(trial, ending.allocation, ending.exit, max_restarts=max_restarts, retries_cancelled=cancelled)
     verdict = _check_searcher_metric(current, experiment, trial, verdict)
@@ -38,6 +43,19 @@ def read_log_to_its_end(platform: Platform, allocation: Allocation, exit: Exit) 
         policies = policies_of(tx, trial_of(tx, tx.tasks.get(allocation.task_id)))
     if policies:
         LogReader(platform, allocation, policies).read_on()
+
+
+def _give_up(current: Flow, experiment: Experiment, trial: Trial) -> None:
+    """Another version wrote the configuration: neither the trial nor the search can go on, and others must."""
+    reason = "This version cannot read the experiment's configuration; the master's log says what it stumbled over."
+    if not trial.is_finished:
+        state = TRIAL_END_OF[trial.state] if trial.is_stopping else TrialState.ERROR
+        trial = end_trial(current, trial, state, reason=reason)
+        current.tell(trial.task_id, reason, LogLevel.ERROR)
+    if not experiment.is_stopping and not experiment.is_finished:
+        failed = experiment.moved_to(ExperimentState.STOPPING_ERROR, now=current.now)
+        experiment = current.move(experiment, failed, reason=reason)
+    finish_if_done(current, experiment)
 
 
 def _check_searcher_metric(current: Flow, experiment: Experiment, trial: Trial, verdict: Verdict) -> Verdict:

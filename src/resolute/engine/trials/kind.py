@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from resolute.domain.rights import Permission
 from resolute.domain.task import Task, TaskType
 from resolute.domain.trial import Trial
-from resolute.engine.experiments.configuration import configuration_of
+from resolute.engine.experiments.configuration import readable
 from resolute.engine.jobs.gang import Launch
 from resolute.engine.jobs.task_kind import TaskKind
 from resolute.engine.platform import Platform
@@ -32,8 +32,8 @@ def _may_have_checkpoint(trial: Trial) -> bool:
 
 
 def _patience_s(tx: Transaction, task: Task) -> float | None:
-    timeout = configuration_of(tx.experiments.get(trial_of(tx, task).experiment_id)).preemption_timeout
-    return None if timeout is None else float(timeout)
+    config = readable(tx.experiments.get(trial_of(tx, task).experiment_id))
+    return None if config is None or config.preemption_timeout is None else float(config.preemption_timeout)
 
 
 def _title(tx: Transaction, task: Task) -> str:

@@ -13,6 +13,7 @@ from resolute.domain.errors import InvalidInput, NotFound
 from resolute.domain.log import LogLevel, LogLine, LogStream
 from resolute.domain.log_policy import LogAction, LogMatch, LogPolicy, find_matches, parse_log_policies
 from resolute.domain.trial import Trial
+from resolute.engine.experiments.configuration import readable
 from resolute.engine.notices import microseconds, tell
 from resolute.engine.patterns import Pattern, TooSlow
 from resolute.engine.platform import Platform
@@ -28,7 +29,8 @@ _LOOKED_AT = 10_000
 
 
 def policies_of(tx: Transaction, trial: Trial) -> list[LogPolicy]:
-    return parse_log_policies(tx.experiments.get(trial.experiment_id).config.get("log_policies") or [])
+    config = readable(tx.experiments.get(trial.experiment_id))
+    return parse_log_policies([policy.resolved() for policy in config.log_policies]) if config else []
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from resolute.engine.experiments.configuration import configuration_of
 from resolute.engine.experiments.searching import feed
 from resolute.engine.platform import Platform
 from resolute.engine.trials.moves import add_trial, end_trial
-from resolute.engine.unit_of_work import flow
+from resolute.engine.unit_of_work import Flow, flow
 from resolute.search.events import TrialProgressed
 
 __all__ = [
@@ -100,6 +100,11 @@ def create_unmanaged_trial(
     """A trial whose processes are not ours. With `external_id`, repeating the call returns the same trial."""
     with flow(platform) as current:
         experiment = current.tx.experiments.get(experiment_id)
+        if not experiment.unmanaged:
+            raise InvalidInput(
+                f"Experiment {experiment_id} is run by this platform, and its searcher makes its trials. "
+                "Create an unmanaged experiment for trials that run elsewhere."
+            )
         if external_id:
             known = current.tx.trials.by_external_id(experiment_id, external_id)
             if known is not None:
@@ -126,7 +131,7 @@ def create_unmanaged_trial(
 
 def start_unmanaged_trial(platform: Platform, trial_id: int, *, resume: bool = False) -> StartedTrial:
     with flow(platform) as current:
-        trial = current.tx.trials.get(trial_id)
+        trial = _unmanaged(current, trial_id)
         if trial.run_id > 0 and not resume:
             raise InvalidInput(f"Trial {trial_id} has been started before; pass resume to go on from its checkpoint.")
         if trial.is_finished:
@@ -142,9 +147,20 @@ def start_unmanaged_trial(platform: Platform, trial_id: int, *, resume: bool = F
 def patch_unmanaged_trial(platform: Platform, trial_id: int, state: TrialState | None) -> Trial:
     """A heartbeat, or the end: an unmanaged trial's own word is all there is."""
     with flow(platform) as current:
-        trial = current.tx.trials.get(trial_id)
+        trial = _unmanaged(current, trial_id)
         if state is None or state is trial.state or trial.is_finished:
             return trial
         if state not in (TrialState.COMPLETED, TrialState.CANCELED, TrialState.ERROR):
             return trial
         return end_trial(current, trial, state)
+
+
+def _unmanaged(current: Flow, trial_id: int) -> Trial:
+    """A trial that says itself how it fares; of one of ours the processes tell."""
+    trial = current.tx.trials.get(trial_id)
+    if not trial.unmanaged:
+        raise InvalidInput(
+            f"Trial {trial_id} is run by this platform, which starts it and sees how it ends. "
+            f"Use `resolute trial kill {trial_id}` to stop it."
+        )
+    return trial
