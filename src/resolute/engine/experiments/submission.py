@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.errors import IllegalTransition, InvalidConfig, InvalidInput, NotFound
 from resolute.domain.experiment import Experiment, ExperimentState
 from resolute.domain.job import DEFAULT_POOL, DEFAULT_PRIORITY, Job, JobKind
@@ -75,6 +76,7 @@ def create_experiment(
         if rights is not None:
             require(tx, rights, Permission.CREATE_EXPERIMENT, "project_id", project.id)
             _check_sources(tx, rights, parsed)
+        _check_start(tx, parsed.config.searcher)
         project.require_open(tx.workspaces.get(project.workspace_id))
         resolved, dataset_ids = resolve_config(tx, parsed.resolved)
     parsed = replace(parsed, resolved=resolved)
@@ -255,6 +257,21 @@ def _check_sources(tx: Transaction, rights: Rights, parsed: ParsedExperiment) ->
         require(tx, rights, artifacts, "checkpoint_uuid", searcher.source_checkpoint_uuid)
     if searcher.source_trial_id is not None:
         require(tx, rights, artifacts, "trial_id", searcher.source_trial_id)
+
+
+def _check_start(tx: Transaction, searcher: SearcherBase) -> None:
+    """What trials are to begin with has to be there when they are submitted; later it may go."""
+    uuid, trial_id = searcher.source_checkpoint_uuid, searcher.source_trial_id
+    try:
+        if trial_id is not None:
+            tx.trials.get(trial_id)
+        if uuid is not None and tx.checkpoints.get(uuid).state is CheckpointState.DELETED:
+            raise InvalidConfig(
+                [f"config: searcher.source_checkpoint_uuid: checkpoint {uuid} was deleted; name another"]
+            )
+    except NotFound as problem:
+        key = "source_trial_id" if uuid is None else "source_checkpoint_uuid"
+        raise InvalidConfig([f"config: searcher.{key}: {problem}; name one that is there"]) from None
 
 
 def continue_experiment(

@@ -169,8 +169,6 @@ hyperparameters: {lr: {type: double, minval: 0, maxval: 1}}
     assert next_operation(world.platform, trial.id).length == 4
 
 
-# --------------------------------------------------------------------------------------------------- outside the platform
-
 # ------------------------------------------------------------------------------------------------- outside the platform
 def unmanaged(world: Any) -> int:
     made = create_experiment(world.platform, user=world.user, config_text=UNMANAGED, unmanaged=True)
