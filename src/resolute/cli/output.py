@@ -59,7 +59,7 @@ def percent(share: float | None) -> str | None:
     return None if share is None else f"{100 * share:.1f} %"
 
 
-def waiting(data: Mapping[str, Any]) -> dict[str, Any]:
+def waiting(data: Mapping[str, object]) -> dict[str, object]:
     """A row on why it waits, where it does."""
     return {"Waits": data["waitingReason"]} if data.get("waitingReason") else {}
 
