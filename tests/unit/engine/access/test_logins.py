@@ -316,9 +316,7 @@ def test_people_see_and_revoke_their_own_and_administrators_all(world: Any, admi
 
 
 def test_a_revoked_token_stays_revoked(world: Any) -> None:
-    _, session = create_access_token(
-        world.platform, by=world.user, user_id=world.user.id, description="a", life=None
-    )
+    _, session = create_access_token(world.platform, by=world.user, user_id=world.user.id, description="a", life=None)
     change_access_token(world.platform, session.id, by=world.user, description=None, revoke=True)
 
     changed = change_access_token(world.platform, session.id, by=world.user, description="still", revoke=False)
