@@ -8,13 +8,13 @@ from fastapi import Query, Request
 
 from resolute.domain import needs
 from resolute.domain.errors import NotFound
-from resolute.domain.metric import VALIDATION
 from resolute.domain.retention import RetentionPolicy
 from resolute.domain.rights import Permission
 from resolute.engine.experiments import changes as engine
 from resolute.engine.experiments import submission
 from resolute.engine.experiments.configuration import configuration_of, retention_of
 from resolute.engine.experiments.dry_run import native_request
+from resolute.engine.experiments.records import records
 from resolute.engine.jobs.pools import cluster_defaults
 from resolute.engine.jobs.queue import JobView, list_jobs
 from resolute.engine.platform import Platform
@@ -282,22 +282,10 @@ def get_experiment_validation_history(
     experiment_id: int, platform: PlatformOf
 ) -> wire.GetExperimentValidationHistoryResponse:
     """Every validation that was the best so far, in the order of time."""
-    with platform.store.read() as tx:
-        experiment = tx.experiments.get(experiment_id)
-        reports = [
-            (report.report_time, trial.id, report.metrics.get(experiment.searcher_metric))
-            for trial in tx.trials.of_experiment(experiment_id)
-            for _, report, _ in tx.metrics.reports(trial.id, group=VALIDATION)
-        ]
-    history: list[wire.ValidationHistoryEntry] = []
-    best: float | None = None
-    for moment, trial_id, value in sorted(reports, key=lambda each: each[0]):
-        if not isinstance(value, int | float) or value != value:
-            continue
-        is_better = best is None or (value < best if experiment.smaller_is_better else value > best)
-        if is_better:
-            best = float(value)
-            history.append(wire.ValidationHistoryEntry(trial_id=trial_id, end_time=moment, searcher_metric=best))
+    history = [
+        wire.ValidationHistoryEntry(trial_id=each.trial_id, end_time=each.time, searcher_metric=each.value)
+        for each in records(platform, experiment_id)
+    ]
     return wire.GetExperimentValidationHistoryResponse(validation_history=history)
 
 
