@@ -4,8 +4,6 @@ Parses, calls the data plane, shapes the answer. Every error becomes `{"error": 
 """
 
 import base64
-import email.parser
-import email.policy
 import logging
 import re
 from collections.abc import Callable, Coroutine
@@ -20,6 +18,7 @@ from resolute.serving.http_message import BINARY, Request, Response, error_respo
 from resolute.serving.limits import ModelFailed
 from resolute.serving.metrics import CONTENT_TYPE
 from resolute.serving.protocol import v1, v2
+from resolute.serving.protocol.form import read_form
 from resolute.serving.protocol.json_text import parse
 
 _log = logging.getLogger("resolute.serving")
@@ -197,14 +196,12 @@ def _one_instance(request: Request) -> v1.Instances:
 
 
 def _form_field(content_type: str, body: bytes) -> bytes:
-    parser = email.parser.BytesParser(policy=email.policy.HTTP)
-    form = parser.parsebytes(b"content-type: %b\r\n\r\n%b" % (content_type.encode("latin-1"), body))
-    fields = {part.get_param("name", header="content-disposition"): part for part in form.iter_parts()}
+    fields = read_form(content_type, body)
     for name in ("data", "body"):
         if name in fields:
-            return bytes(fields[name].get_payload(decode=True))
-    named = ", ".join(str(name) for name in fields) or "none"
-    raise InvalidInput(f'The form has no field "data" (fields sent: {named}). Send one with the instance in it.')
+            return fields[name]
+    named = ", ".join(fields) or "none"
+    raise InvalidInput(f'The form has no field "data" (fields sent: {named[:200]}). Send one with the instance in it.')
 
 
 def _wrong_method(request: Request, allowed: list[str]) -> Handler:

@@ -7,12 +7,15 @@ weigh, too much in all, a missing manifest, and a manifest that names files the 
 import shutil
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from resolute.domain.errors import InvalidInput, TooLarge
+from resolute.serving.archive.bounds import check_index, open_tar
 from resolute.serving.archive.manifest import MANIFEST_PATH, Manifest, parse_manifest
 
 _BLOCK = 1 << 20
@@ -73,14 +76,23 @@ def read_manifest(folder: Path, where: str) -> Manifest:
 def _unpack(path: Path, folder: Path, limits: Limits) -> None:
     try:
         if zipfile.is_zipfile(path):
+            check_index(path, limits.files)
             with zipfile.ZipFile(path) as archive:
                 _unpack_members(_zip_members(archive), path, folder, limits)
         elif _is_tar(path):
-            with tarfile.open(path) as tar:
-                _unpack_members(_tar_members(tar), path, folder, limits)
+            with open_tar(path) as tar:
+                _unpack_members(_tar_members(tar, limits), path, folder, limits)
         else:
             raise InvalidInput(f"{path.name} is neither a zip (.mar) nor a tar.gz archive.")
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+    except (
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        OSError,
+        zlib.error,
+    ) as error:
         raise InvalidInput(f"{path.name} is damaged: {error}. Copy or make it again.") from None
 
 
@@ -177,8 +189,9 @@ def _zip_kind(info: zipfile.ZipInfo) -> str:
     return "file" if mode in (0, 0o100000) else "special file"
 
 
-def _tar_members(archive: tarfile.TarFile) -> list[_Member]:
-    return [_tar_member(archive, info) for info in archive]
+def _tar_members(archive: tarfile.TarFile, limits: Limits) -> list[_Member]:
+    """One more than there may be, at most: the rest need not be read to be refused."""
+    return [_tar_member(archive, info) for info in islice(archive, limits.files + 1)]
 
 
 def _tar_member(archive: tarfile.TarFile, info: tarfile.TarInfo) -> _Member:
@@ -191,6 +204,10 @@ def _tar_member(archive: tarfile.TarFile, info: tarfile.TarInfo) -> _Member:
 
 def _is_tar(path: Path) -> bool:
     try:
-        return tarfile.is_tarfile(path)
-    except (OSError, EOFError):
+        with open_tar(path):
+            return True
+    except TooLarge:
+        # It is one, and what opens it says what is wrong with it.
+        return True
+    except (tarfile.TarError, OSError, EOFError, zlib.error):
         return False

@@ -4,6 +4,7 @@ A body is JSON, or JSON of `Inference-Header-Content-Length` bytes followed by t
 `binary_data_size`. Tensor data is sliced here and decoded in the model process (`tensors.py`).
 """
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,10 @@ from resolute.serving.worker_frames import Buffer, Item, Outcome, TensorHead
 
 _WANTED = '{"inputs": [{"name": ..., "shape": [...], "datatype": "FP32", "data": [...]}]}'
 Parameters = dict[str, Any]
+MOST_DIMENSIONS = 32
+"""What numpy of every version has room for."""
+MOST_VALUES = 1 << 40
+"""Also where one size is 0: arithmetic on the others must not overflow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +97,12 @@ def check_head(name: str, shape: list[int], datatype: str) -> None:
     """What can be said of a tensor before its data is looked at."""
     if datatype not in NUMPY_TYPES:
         raise InvalidInput(f"Input {name!r} has datatype {datatype!r}; known are {', '.join(NUMPY_TYPES)}.")
+    if len(shape) > MOST_DIMENSIONS:
+        raise InvalidInput(f"Input {name!r} has {len(shape)} dimensions; at most {MOST_DIMENSIONS} are possible.")
     if any(size < 0 for size in shape):
         raise InvalidInput(f"Input {name!r} has shape {shape}; sizes in a request cannot be negative.")
+    if math.prod(max(1, size) for size in shape) > MOST_VALUES:
+        raise InvalidInput(f"Input {name!r} has shape {shape}; no tensor can have so many values.")
 
 
 def _split(body: bytes, header_length: str | None) -> tuple[bytes | memoryview, memoryview]:
