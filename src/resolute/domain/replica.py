@@ -58,6 +58,10 @@ class Replica:
         """What the router found of it lies over what is stored; for one that said it was ready."""
         return replace(self, state=ReplicaState.UNHEALTHY, reason=reason, is_hung=health is Health.HUNG)
 
+    def not_proven(self, reason: str) -> "Replica":
+        """It said that it was ready, and has not answered yet: that lies over what is stored."""
+        return replace(self, state=ReplicaState.STARTING, reason=reason)
+
     @property
     def is_routed(self) -> bool:
         """The router knows it, and decides by itself whether to send it anything."""

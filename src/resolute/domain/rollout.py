@@ -251,6 +251,8 @@ class _Plan:
             # Whoever does not answer does not heed a request to leave either.
             self.moves["kill"].append(replica.task_id)
             self.notices.append(f"A replica of revision {replica.revision} hangs and is replaced: {replica.reason}.")
+        elif replica.state is ReplicaState.STARTING:
+            self._replace_if_late(replica, age)
         elif replica.state is ReplicaState.DRAINING:
             if replica.is_drained or age > timedelta(seconds=DRAIN_WITHIN_S):
                 self.moves["stop"].append(replica.task_id)
@@ -262,6 +264,20 @@ class _Plan:
             is_wanted = revision is not None and revision.replicas_wanted > 0
             if is_wanted and age >= timedelta(seconds=pause_s(replica.failures)):
                 self.moves["restart"].append(replica.task_id)
+
+    def _replace_if_late(self, replica: Replica, age: timedelta) -> None:
+        """Of a revision that is ready already; one that never was is given up for it."""
+        revision = self.revisions.get(replica.revision)
+        if revision is None or revision.state is not RevisionState.READY:
+            return
+        if age > timedelta(seconds=revision.serving.startup_timeout_s):
+            self.moves["kill"].append(replica.task_id)
+            self.notices.append(
+                f"A replica of revision {replica.revision} was not ready within "
+                f"{revision.serving.startup_timeout_s:g} s and is replaced"
+                + (f": {replica.reason}" if replica.reason else "")
+                + "."
+            )
 
     # ------------------------------------------------------------------------------------------------- result
 

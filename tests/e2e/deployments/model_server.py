@@ -25,6 +25,8 @@ async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
             first, *lines = head.split("\r\n")
             headers = {k.lower(): v.strip() for k, _, v in (line.partition(":") for line in lines)}
             body = await reader.readexactly(int(headers.get("content-length", 0)))
+            if os.environ.get("MUTE"):
+                await asyncio.Event().wait()
             status, content = answer(first.split()[1], body)
             if first.split()[1] != "/v2/health/ready":
                 await asyncio.sleep(float(os.environ.get("DELAY_S", "0")))

@@ -93,7 +93,7 @@ def test_master_and_router_may_both_be_killed_and_clients_lose_what_they_had_in_
 
     assert seen["failed"] <= 8, seen["failures"]
     assert all("connection lost" in each or "Connection" in each for each in seen["failures"])
-    assert seen["requests"] > 300
-    assert seen["longest_s"] < 10
+    assert seen["requests"] > 50
+    assert seen["longest_s"] < 20
     deployer.master.start()
     assert deployer.until_ready("alone")["url"] == ready["url"]

@@ -131,6 +131,7 @@ class Bomb:
         return os.mkdir, (self.marker,)
 
 
+@pytest.mark.slow
 def test_a_pickle_is_refused_with_its_remedy_and_the_master_never_opens_it(deployer: Any, tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "model.py").write_text(

@@ -83,6 +83,9 @@ def _state(task: Task, current: Allocation) -> tuple[ReplicaState, datetime]:
 def seen_by_router(platform: Platform, replica: Replica) -> Replica:
     """As the router finds it now, for one that said it was ready. Without fresh news it is believed."""
     counts, told_at = platform.traffic.counts(), platform.traffic.told_at
+    why = platform.traffic.unproven.get(replica.allocation_id)
+    if why and replica.state is ReplicaState.READY:
+        return replica.not_proven(why)
     if replica.state is not ReplicaState.READY or counts is None or told_at is None:
         return replica
     sick = counts.sick.get(replica.allocation_id)

@@ -20,6 +20,7 @@ from resolute.domain.router_watch import Remedy, RouterWatch
 from resolute.domain.routing import RoutedDeployment, RoutedReplica, RoutedRevision, RouterCounts, RoutingTable
 from resolute.domain.traffic import Outcome
 from resolute.engine.deployments.deployments import deployment_key
+from resolute.engine.deployments.proofs import Proofs
 from resolute.engine.deployments.replicas import (
     replicas_of_deployments,
     restart_replica,
@@ -63,6 +64,9 @@ class Router(Protocol):
     def publish(self, table: RoutingTable) -> None: ...
     def published(self) -> RoutingTable | None:
         """The table in force, also one of an earlier master."""
+
+    def probe(self, address: str, path: str) -> str:
+        """Why a replica cannot answer; empty when it can."""
 
     def counts(self, wait_s: float = 0.0) -> RouterCounts | None:
         """What it has counted; after `wait_s`, or sooner when a request needs a replica. None: no answer."""
@@ -155,9 +159,12 @@ class Rollouts:
         self._sources = Sources(platform)
         self._watch = RouterWatch()
         self._table = router.published()
+        # Those get requests already: a new master must not take them away for a moment.
+        self._proofs = Proofs(router.probe, _routed_ids(self._table))
 
     def close(self) -> None:
         self._sources.close()
+        self._proofs.close()
 
     def pass_once(self) -> tuple[float, int]:
         """(seconds until the next one is due, how many deployments there are)."""
@@ -180,7 +187,25 @@ class Rollouts:
         with self._platform.store.read() as tx:
             deployments = tx.deployments.all()
             replicas = replicas_of_deployments(tx) if deployments else {}
-            return [_snapshot(tx, each, replicas.get(each.id, [])) for each in deployments]
+            found = [_snapshot(tx, each, replicas.get(each.id, [])) for each in deployments]
+        return self._proven(found)
+
+    def _proven(self, snapshots: list[Snapshot]) -> list[Snapshot]:
+        """Who says it is ready is STARTING until it has answered."""
+        unproven = {}
+        for each in snapshots:
+            paths = {revision.number: revision.serving.health_path for revision in each.revisions}
+            for replica in each.replicas:
+                if replica.is_ready:
+                    path = paths.get(replica.revision, "")
+                    unproven[replica.allocation_id] = self._proofs.why_not(replica.allocation_id, replica.address, path)
+        self._proofs.keep(set(unproven))
+        self._platform.traffic.unproven = {name: why for name, why in unproven.items() if why}
+        return [replace(each, replicas=tuple(map(self._as_proven, each.replicas))) for each in snapshots]
+
+    def _as_proven(self, replica: Replica) -> Replica:
+        why = self._platform.traffic.unproven.get(replica.allocation_id)
+        return replica.not_proven(why) if why else replica
 
     # -------------------------------------------------------------------------------------------------- decide
 
@@ -190,7 +215,9 @@ class Rollouts:
         return tick(snapshot.deployment, snapshot.revisions, replicas, self._observe(snapshot, now), now)
 
     def _seen(self, replica: Replica) -> Replica:
-        if replica.state in (ReplicaState.RESTARTING, ReplicaState.STARTING) and not replica.is_ready:
+        if replica.allocation_id in self._platform.traffic.unproven:
+            return replica
+        if replica.state in (ReplicaState.RESTARTING, ReplicaState.STARTING):
             return with_last_line(self._platform, replica)
         if replica.state is ReplicaState.DRAINING:
             return replace(replica, is_drained=self._is_drained(replica))
@@ -201,8 +228,7 @@ class Rollouts:
         counts, table = self._platform.traffic.counts(), self._table
         if counts is None or table is None or counts.version < table.version:
             return False
-        routed = {r.id for d in table.deployments for revision in d.revisions for r in revision.replicas}
-        return replica.allocation_id not in routed and not counts.in_flight.get(replica.allocation_id)
+        return replica.allocation_id not in _routed_ids(table) and not counts.in_flight.get(replica.allocation_id)
 
     def _observe(self, snapshot: Snapshot, now: datetime) -> Observed:
         log_, deployment = self._platform.traffic, snapshot.deployment
@@ -287,6 +313,11 @@ class Rollouts:
         else:
             log.error("the router %s; it is restarted, see router/router.log in the home folder", does)
             self._router.restart()
+
+
+def _routed_ids(table: RoutingTable | None) -> set[str]:
+    """Allocations that the router sends to."""
+    return {r.id for d in (table.deployments if table else ()) for each in d.revisions for r in each.replicas}
 
 
 def _pause(states: Sequence[ReplicaState]) -> float:

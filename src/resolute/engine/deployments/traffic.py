@@ -52,6 +52,8 @@ class TrafficLog:
         self._since: datetime | None = None
         self.told_at: datetime | None = None
         """When the router told its counts last."""
+        self.unproven: dict[str, str] = {}
+        """Replicas that said they were ready and have not answered yet, and why, by allocation."""
         self.router_url = ""
         self.forward_token = ""
 

@@ -28,6 +28,9 @@ class FakeRouter:
         self._deployments: dict[int, DeploymentCounts] = {}
         self._in_flight: dict[str, int] = {}
         self._sick: dict[str, SickReplica] = {}
+        self.mute = ""
+        """Why nobody answers probes."""
+        self.probed: list[tuple[str, str]] = []
 
     # -------------------------------------------------------------------------------------------------- the port
 
@@ -42,6 +45,10 @@ class FakeRouter:
 
     def published(self) -> RoutingTable | None:
         return self.tables[-1] if self.tables else None
+
+    def probe(self, address: str, path: str) -> str:
+        self.probed.append((address, path))
+        return self.mute
 
     def counts(self, wait_s: float = 0.0) -> RouterCounts | None:
         if self.is_away:

@@ -15,7 +15,9 @@ from typing import Any
 
 import msgspec
 
-from resolute.domain.errors import Unavailable
+from resolute.domain.errors import InvalidInput, Unavailable
+from resolute.domain.replica import address_parts
+from resolute.domain.replica_health import PROBE_WITHIN_S
 from resolute.domain.routing import RouterCounts, RoutingTable
 from resolute.host.process_identity import NOBODY, ProcessIdentity, identity_of
 
@@ -88,6 +90,20 @@ class RouterProcess:
         """None when it does not answer."""
         content = self._ask("GET", f"/counts?wait_s={wait_s}", timeout_s=wait_s + 2.0)
         return None if content is None else msgspec.json.decode(content, type=RouterCounts)
+
+    def probe(self, address: str, path: str) -> str:
+        """Why a replica cannot answer; empty when it can."""
+        try:
+            host, port = address_parts(address)
+            connection = http.client.HTTPConnection(host, port, timeout=PROBE_WITHIN_S)
+            with contextlib.closing(connection):
+                connection.request("GET", path, headers={"User-Agent": "resolute-master", "Connection": "close"})
+                status = connection.getresponse().status
+        except TimeoutError:
+            return f"no answer within {PROBE_WITHIN_S:g} s"
+        except (OSError, http.client.HTTPException, ValueError, InvalidInput) as problem:
+            return str(problem) or type(problem).__name__
+        return f"it was answered {status}" if status >= 500 else ""
 
     def restart(self) -> None:
         """End it whatever it does; its supervisor makes another one run. Raises Unavailable when none comes up."""
