@@ -100,8 +100,8 @@ def describe(run: Run, name: Name) -> None:
     headers = ("REVISION", "SOURCE", "STATE", "TRAFFIC %", "READY", "WANTED", "CREATED", "REASON")
     run.show(headers, [_revision_row(each) for each in found.revisions], found.data)
     replicas = [(r["number"], each) for r in found.revisions for each in r.get("replicas") or []]
-    rows = [(n, each["taskId"], bare(each["state"]), each.get("address")) for n, each in replicas]
-    run.show(("REVISION", "REPLICA", "STATE", "ADDRESS"), rows, found.data)
+    rows = [(n, each["taskId"], bare(each["state"]), each.get("address"), each.get("reason")) for n, each in replicas]
+    run.show(("REVISION", "REPLICA", "STATE", "ADDRESS", "REASON"), rows, found.data)
 
 
 @command(app, "update")

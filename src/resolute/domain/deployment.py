@@ -77,8 +77,8 @@ class Serving:
     health_path: str = "/v2/health/ready"
     """What each replica is asked every second; an answer of 500 or more, or none, takes it out of rotation."""
     hung_after_s: float = 0.0
-    """Without any answer for so long a replica is killed and replaced. 0: 10 s, or `timeout_s` and those for a server
-    of the user's own, which may answer nothing while it computes."""
+    """Without any answer for so long a replica is killed and replaced. 0: 10 s, and `timeout_s` more for a server of
+    the user's own that was never seen to answer a probe while it computes."""
     idempotent: bool = False
     """The model may be asked the same twice: a request that a dying replica may have begun is sent to another one."""
     environment: dict[str, str] = field(default_factory=dict)

@@ -32,8 +32,11 @@ class Health(StrEnum):
 class Probes:
     """What the probes of one replica said."""
 
-    def __init__(self, now: float, hung_after_s: float = HUNG_AFTER_S) -> None:
+    def __init__(self, now: float, hung_after_s: float = HUNG_AFTER_S, busy_s: float = 0.0) -> None:
+        """`busy_s`: how much longer it may be silent while it works, until it has been seen to do both at once."""
         self.hung_after_s = hung_after_s
+        self.busy_s = busy_s
+        self.answers_while_busy = False
         self.reason = ""
         self._missed = 0
         self._is_unready = False
@@ -55,7 +58,8 @@ class Probes:
         self._last_sign = now
 
     def health(self, now: float) -> Health:
-        if self._missed >= HUNG_MISSED and now - self._last_sign >= self.hung_after_s:
+        patience_s = self.hung_after_s + (0.0 if self.answers_while_busy else self.busy_s)
+        if self._missed >= HUNG_MISSED and now - self._last_sign >= patience_s:
             return Health.HUNG
         return Health.UNREADY if self._is_unready or self._missed >= MOST_MISSED else Health.HEALTHY
 

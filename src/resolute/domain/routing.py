@@ -22,6 +22,8 @@ class RoutedRevision:
     health_path: str = ""
     """What its replicas are asked again and again; empty: they are not."""
     hung_after_s: float = HUNG_AFTER_S
+    busy_s: float = 0.0
+    """So much longer for a server that may answer no probes while it works."""
     idempotent: bool = False
     """A request whose replica died may be sent to another one, whatever its method."""
 

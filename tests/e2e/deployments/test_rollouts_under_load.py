@@ -97,7 +97,8 @@ def test_a_stopped_replica_is_found_out_and_replaced_and_nobody_waits_a_minute(
 ) -> None:
     name = f"stopped{replicas}"
     scaling = {"minReplicas": replicas, "maxReplicas": replicas}
-    deployer.create(name, scaling=scaling, serving={"hungAfterS": 4})
+    serving = {"hungAfterS": 4} if replicas == 1 else {}
+    deployer.create(name, scaling=scaling, serving=serving, environment={"DELAY_S": "0.02"})
     ready = deployer.until(name, lambda d: d["revisions"][0]["replicasReady"] == replicas)
     load = clients(ready, clients=8)
     pause(0.5)

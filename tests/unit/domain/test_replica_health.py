@@ -84,6 +84,15 @@ def test_a_server_that_answers_requests_is_not_hung_though_it_misses_probes() ->
     assert probes.health(last + HUNG_AFTER_S) is Health.HUNG
 
 
+def test_who_may_be_silent_while_it_works_may_until_it_was_seen_to_do_both() -> None:
+    probes = Probes(0.0, hung_after_s=10.0, busy_s=60.0)
+    miss(probes, 40)
+
+    assert (probes.health(69.0), probes.health(70.0)) == (Health.UNREADY, Health.HUNG)
+    probes.answers_while_busy = True
+    assert probes.health(10.0) is Health.HUNG
+
+
 def test_how_long_may_be_set() -> None:
     probes = Probes(0.0, hung_after_s=60.0)
 

@@ -393,6 +393,7 @@ def _routed_revision(revision: Revision, replicas: Sequence[Replica]) -> RoutedR
         timeout_s=serving.timeout_s,
         max_body_bytes=serving.max_body_bytes,
         health_path=serving.health_path,
-        hung_after_s=serving.hung_after_s or HUNG_AFTER_S + (serving.timeout_s if serving.command else 0.0),
+        hung_after_s=serving.hung_after_s or HUNG_AFTER_S,
+        busy_s=serving.timeout_s if serving.command and not serving.hung_after_s else 0.0,
         idempotent=serving.idempotent,
     )

@@ -48,7 +48,7 @@ class Prober:
         task.add_done_callback(lambda _: self._asked.pop(replica, None))
 
     async def _ask(self, deployed: Deployed, replica: Replica, path: str) -> None:
-        started = self._routes.now()
+        started, in_hand = self._routes.now(), replica.in_hand()
         try:
             async with asyncio.timeout(PROBE_WITHIN_S):
                 status = await ask_status(replica.host, replica.port, path)
@@ -58,6 +58,8 @@ class Prober:
             replica.probes.missed(self._routes.now(), str(problem) or type(problem).__name__)
         else:
             replica.probes.answered(self._routes.now(), status)
+            # It has answered in the middle of a request: silence means more than that it works.
+            replica.probes.answers_while_busy |= bool(in_hand & replica.in_hand())
         self._due[replica] = started if replica.probes.is_doubtful else started + PROBE_EVERY_S
         self._tell(deployed, replica)
 

@@ -153,6 +153,6 @@ def _sick(replica: Replica, now: float) -> SickReplica:
 def _taken(known: dict[str, Replica], routed: RoutedReplica, revision: RoutedRevision) -> Replica:
     if routed.id in known and known[routed.id].address == routed.address:
         taken = known.pop(routed.id)
-        taken.probes.hung_after_s = revision.hung_after_s
+        taken.probes.hung_after_s, taken.probes.busy_s = revision.hung_after_s, revision.busy_s
         return taken
-    return Replica(routed.id, routed.address, revision.hung_after_s)
+    return Replica(routed.id, routed.address, revision.hung_after_s, revision.busy_s)

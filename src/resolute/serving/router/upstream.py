@@ -37,7 +37,7 @@ class Asker(Protocol):
 class Replica:
     """A model server as the router knows it: its idle connections, what is under way, and whether to rest it."""
 
-    def __init__(self, id: str, address: str, hung_after_s: float = HUNG_AFTER_S) -> None:
+    def __init__(self, id: str, address: str, hung_after_s: float = HUNG_AFTER_S, busy_s: float = 0.0) -> None:
         self.id = id
         self.address = address
         self.host, self.port = address_parts(address)
@@ -48,7 +48,7 @@ class Replica:
         self._idle: deque[Upstream] = deque()
         self._connecting: set[asyncio.Task[None]] = set()
         now = asyncio.get_running_loop().time()
-        self.probes = Probes(now, hung_after_s)
+        self.probes = Probes(now, hung_after_s, busy_s)
         self.record = Record(now)
         self.ejection = Ejection()
 
@@ -95,6 +95,10 @@ class Replica:
         self.rests_until = 0.0
         self.probes.worked(asyncio.get_running_loop().time())
 
+    def in_hand(self) -> set[tuple["Upstream", int]]:
+        """The requests that it works on; each is another value than the one before it on the same connection."""
+        return {(upstream, upstream.sends) for upstream in self.busy}
+
     def abandon(self) -> None:
         """It hangs: nobody waits for its answers any more."""
         self.close()
@@ -132,6 +136,7 @@ class Upstream(asyncio.Protocol):
         self.has_begun = False
         """Something of the request in hand was sent."""
         self.is_abandoned = False
+        self.sends = 0
         self.idle_since = 0.0
         self._asker: Asker | None = None
         self._transport: asyncio.Transport | None = None
@@ -149,6 +154,7 @@ class Upstream(asyncio.Protocol):
             return
         asker.sent(self)
         self.replica.busy.add(self)
+        self.sends += 1
         self.has_begun = True
         self._transport.write(request)
 

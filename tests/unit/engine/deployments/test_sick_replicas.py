@@ -59,17 +59,20 @@ def test_old_news_say_nothing(stage: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("serving", "hung_after_s"),
+    ("serving", "hung_after_s", "busy_s"),
     [
-        (Serving(), HUNG_AFTER_S),
-        (Serving(command=["own"], timeout_s=30.0), HUNG_AFTER_S + 30.0),
-        (Serving(command=["own"], hung_after_s=7.0), 7.0),
+        (Serving(), HUNG_AFTER_S, 0.0),
+        (Serving(command=["own"], timeout_s=30.0), HUNG_AFTER_S, 30.0),
+        (Serving(command=["own"], hung_after_s=7.0), 7.0, 0.0),
     ],
 )
-def test_the_router_is_told_what_to_ask_and_how_long_to_wait(stage: Any, serving: Serving, hung_after_s: float) -> None:
+def test_the_router_is_told_what_to_ask_and_how_long_to_wait(
+    stage: Any, serving: Serving, hung_after_s: float, busy_s: float
+) -> None:
     stage.create(serving=serving)
     stage.settle()
 
     routed = stage.router.routed("echo").revisions[0]
 
-    assert (routed.health_path, routed.hung_after_s, routed.idempotent) == ("/v2/health/ready", hung_after_s, False)
+    assert (routed.health_path, routed.idempotent) == ("/v2/health/ready", False)
+    assert (routed.hung_after_s, routed.busy_s) == (hung_after_s, busy_s)

@@ -140,7 +140,7 @@ class Lab:
 
     def serve(self, *groups: list[Model], requires_key: bool = False, **fields: Any) -> None:
         """Revisions 1, 2, ... with these model servers; all traffic to the first unless `split` says otherwise."""
-        own = {"timeout_s": 60.0, "health_path": "", "hung_after_s": 10.0, "idempotent": False}
+        own = {"timeout_s": 60.0, "health_path": "", "hung_after_s": 10.0, "busy_s": 0.0, "idempotent": False}
         own = {name: fields.pop(name, default) for name, default in own.items()}
         revisions = tuple(
             RoutedRevision(

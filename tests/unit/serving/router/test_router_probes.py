@@ -121,6 +121,45 @@ def test_one_that_hangs_is_given_up_and_so_is_what_it_had_in_hand(in_lab: Any, a
     in_lab(test)
 
 
+@pytest.mark.parametrize("is_concurrent", [True, False])
+def test_one_that_answered_in_the_middle_of_a_request_is_not_taken_for_busy(
+    in_lab: Any, answer: Any, is_concurrent: bool
+) -> None:
+    class Server(Ward):
+        lock = asyncio.Lock()
+        go_on = asyncio.Event()
+
+        async def plan(self, request: bytes, writer: asyncio.StreamWriter) -> bool:
+            if is_concurrent and request.startswith(b"GET"):
+                return await super().plan(request, writer)
+            async with self.lock:
+                if not request.startswith(b"GET"):
+                    self.asked += 1
+                    await self.go_on.wait()
+                return await super().plan(request, writer)
+
+    async def test(lab: Any) -> None:
+        server = Server(answer, "one")
+        lab.serve([await lab.model("one", server.plan)], health_path=PATH, hung_after_s=0.3, busy_s=60.0)
+        client = await lab.client()
+        async with probing(lab):
+            client.send("/serving/echo/v1", b"{}")
+            await until(lambda: server.asked == 1)
+            (replica,) = lab.routes._replicas.values()
+            if is_concurrent:
+                await until(lambda: replica.probes.answers_while_busy)
+                server.status = None
+                assert (await client.read()).status == 502
+            else:
+                await until(lambda: replica.probes._missed > 12)
+                assert sick(lab) == {"one": Health.UNREADY}
+                server.go_on.set()
+                assert (await client.read()).status == 200
+                assert not replica.probes.answers_while_busy
+
+    in_lab(test)
+
+
 def test_who_comes_while_the_only_one_is_ill_waits_for_it(in_lab: Any, answer: Any) -> None:
     async def test(lab: Any) -> None:
         ill = Ward(answer, "ill")
