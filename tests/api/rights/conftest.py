@@ -72,7 +72,7 @@ class Door:
             nonlocal sent
             if not sent:
                 sent = True
-                return {"type": "http.request", "body": b"" if body is None else json.dumps(body).encode()}
+                return {"type": "http.request", "body": _encoded(body)}
             # Streams without an end are left once they have begun.
             await began.wait()
             await asyncio.sleep(0.02)
@@ -88,6 +88,13 @@ class Door:
 
         await self.app(scope, receive, send)
         return answer
+
+
+def _encoded(body: Any) -> bytes:
+    """None: no body. Bytes are sent as they are."""
+    if isinstance(body, bytes):
+        return body
+    return b"" if body is None else json.dumps(body).encode()
 
 
 @pytest.fixture(scope="session")
