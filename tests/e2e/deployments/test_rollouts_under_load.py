@@ -69,7 +69,7 @@ def test_a_killed_replica_costs_an_idempotent_model_no_request(
     seen = load.stop()
 
     assert seen["failed"] == 0, seen["failures"]
-    assert seen["requests"] > 300
+    assert seen["requests"] > 50
 
 
 def test_a_killed_replica_costs_each_client_at_most_what_it_had_in_hand(
@@ -97,8 +97,7 @@ def test_a_stopped_replica_is_found_out_and_replaced_and_nobody_waits_a_minute(
 ) -> None:
     name = f"stopped{replicas}"
     scaling = {"minReplicas": replicas, "maxReplicas": replicas}
-    serving = {"hungAfterS": 4} if replicas == 1 else {}
-    deployer.create(name, scaling=scaling, serving=serving, environment={"DELAY_S": "0.02"})
+    deployer.create(name, scaling=scaling, serving={"hungAfterS": 4})
     ready = deployer.until(name, lambda d: d["revisions"][0]["replicasReady"] == replicas)
     load = clients(ready, clients=8)
     pause(0.5)
