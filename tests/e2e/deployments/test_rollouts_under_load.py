@@ -193,14 +193,14 @@ def test_a_revision_that_only_says_it_is_ready_gets_no_request(deployer: Any, cl
     after = deployer.until("proven", lambda d: d["revisions"][0]["state"] == "STATE_FAILED")
     seen = load.stop()
 
-    assert "it says that it is ready" in after["revisions"][0]["reason"]
+    assert "was not ready within 3 s" in after["revisions"][0]["reason"]
     assert (after["stableRevision"], after["state"]) == (1, "STATE_READY")
     assert seen["failed"] == 0, seen["failures"]
 
 
 def test_the_first_request_after_zero_waits_and_is_answered(deployer: Any) -> None:
     deployer.create("zero", scaling={"minReplicas": 0, "maxReplicas": 1, "idleS": 1})
-    ready = deployer.until_ready("zero")
+    ready = deployer.until("zero", lambda d: d["stableRevision"] == 1)
     deployer.until("zero", lambda d: d["state"] == "STATE_SCALED_TO_ZERO" and not d["revisions"][0]["replicas"])
 
     answer = deployer.master.http.post(f"{ready['url']}/v1/models/zero:predict", json={"instances": []})
