@@ -45,7 +45,8 @@ with contextlib.ExitStack() as closing:
         import determined
 
         together = determined.core.DistributedContext.from_torch_distributed()
-        core = closing.enter_context(determined.core.init(distributed=together))
+        manual = determined.core.TensorboardMode.MANUAL  # there is no TensorBoard here
+        core = closing.enter_context(determined.core.init(distributed=together, tensorboard_mode=manual))
         if rank == 0:
             core.train.report_validation_metrics(STEPS, {"loss": losses[-1]})
 dist.barrier()  # a rank that leaves early makes the others complain
