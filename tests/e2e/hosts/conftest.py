@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -102,3 +103,9 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, network: NamespaceNetwork)
 @pytest.fixture
 def switch_off() -> Callable[[Namespace], None]:
     return kill_all
+
+
+@pytest.fixture
+def pause() -> Callable[[float], None]:
+    """For a promise that is about time itself."""
+    return time.sleep
