@@ -5,8 +5,9 @@ import shutil
 import socket
 import subprocess
 import sys
+import sysconfig
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,29 @@ settings.register_profile("resolute", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "resolute"))
 
+ROOT = Path(__file__).parents[1]
+
 S3_KEY, S3_SECRET = "contract", "contract-secret"
+
+
+@pytest.fixture(scope="session")
+def harness_in() -> Callable[[Path], Path]:
+    """The official package beside our own torch, in a folder for PYTHONPATH: what of the packages of its environment
+    ours does not have."""
+
+    def link(folder: Path) -> Path:
+        theirs = next((ROOT / ".venv-judge").glob("lib/python*/site-packages"), None)
+        if theirs is None:
+            pytest.skip("the official client is not installed: make .venv-judge/.ready")
+        ours = Path(sysconfig.get_paths()["purelib"])
+        target = folder / "harness"
+        target.mkdir()
+        for package in theirs.iterdir():
+            if not (ours / package.name).exists():
+                (target / package.name).symlink_to(package)
+        return target
+
+    return link
 
 
 @pytest.fixture(scope="session")

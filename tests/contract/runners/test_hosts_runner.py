@@ -14,6 +14,7 @@ from resolute.engine.ports.runner import Gang, NodePart
 from resolute.runners.contract import MasterStandIn, RunnerContract, SeveralNodesContract, ended, until
 from resolute.runners.hosts import HostsRunner
 from resolute.runners.namespaces import Namespace, NamespaceNetwork, NamespacesNotPermitted, namespace_network
+from resolute.runners.shepherd.run_directory import RunDirectory
 
 from .conftest import is_gone, packed
 
@@ -122,6 +123,19 @@ def test_a_host_that_dies_makes_the_gang_lost_once_nothing_of_it_runs_anywhere(
     assert [pid for pid in workers if not is_gone(pid)] == []
     assert status.is_lost
     assert status.reason.startswith("Node host1: ")
+
+
+def test_nothing_of_a_gang_outlives_a_killed_supervisor(hosts: Hosts, tmp_path: Path) -> None:
+    gang, handle = started(hosts)
+    workers = [int(line) for line in hosts.lines(gang)]
+    supervisor = RunDirectory(tmp_path / "hosts/host1/runs/a.1.1").claimed_by()
+
+    assert supervisor is not None
+    os.kill(supervisor.pid, signal.SIGKILL)
+    status = ended(hosts.runner, handle)
+
+    assert [pid for pid in workers if not is_gone(pid)] == []
+    assert status.is_lost
 
 
 def test_what_ignores_the_request_to_end_is_killed_when_its_partner_is_gone(

@@ -115,6 +115,16 @@ def test_a_master_that_is_away_is_waited_for(master: MasterStandIn, node: Node) 
     assert master.lines("a.1") == ["said"]
 
 
+def test_a_run_that_has_been_replaced_ends_itself(master: MasterStandIn, node: Node) -> None:
+    process = node.start(request_of(master, "trap '' TERM; while true; do echo here; sleep 0.1; done"))
+    until(lambda: master.lines("a.1"))
+
+    master.over.add("a.1")
+    process.communicate(timeout=60)
+
+    assert process.returncode == 137
+
+
 def test_nothing_of_the_request_is_to_be_seen_by_others(master: MasterStandIn, node: Node) -> None:
     request = request_of(master, "echo here; exec sleep 600", env={"DET_RESOURCES_ID": "a.1.0"})
     process = node.start(request, env={**master.env, REQUEST_VARIABLE: "unused"})

@@ -7,12 +7,16 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
+from resolute.domain.allocation import NodeShare
+from resolute.domain.gang import CLUSTER_INFO
+from resolute.engine.ports.runner import NodePart
 from resolute.runners.local import LocalRunner
 from resolute.runners.shepherd.cgroups import own_groups
 
@@ -146,6 +150,15 @@ def test_nothing_lives_on_when_shepherd_and_entrypoint_are_killed_together(
     assert run.living_when_over() == []
 
 
+@pytest.mark.parametrize("how", BACKGROUND)
+def test_nothing_lives_on_when_an_entrypoint_is_killed(bench: Any, cold: LocalRunner, how: str) -> None:
+    run = Run(bench, cold, BACKGROUND[how], 2)
+
+    kill(run, ("entrypoint",))
+
+    assert run.living_when_over() == []
+
+
 @pytest.mark.parametrize("owning", ["version 2", "version 1"], indirect=True)
 def test_a_control_group_finds_what_has_hidden_from_everything_else(bench: Any, owning: LocalRunner) -> None:
     """A double fork into a session of its own, with a cleared environment."""
@@ -184,17 +197,49 @@ def test_forked_processes_of_a_warm_trial_do_not_outlive_their_shepherd(bench: A
 LAUNCHERS = {
     "resolute's launcher": "exec python3 -m resolute.launch.torch_distributed --nproc 2 ranks.py",
     "torchrun": "exec python3 -m torch.distributed.run --nproc_per_node 2 --master_port 0 ranks.py",
+    "the official launcher": "exec python3 -m determined.launch.torch_distributed python3 ranks.py",
 }
+CLUSTER = {"cluster_id": "c", "agent_id": "here", "slot_ids": [0, 1], "session_token": "t", "task_id": "a"}
+OFFICIAL = {"master_url": "http://127.0.0.1:1", "allocation_id": "a.1", "task_type": "TRIAL"}
+"""What the official launcher reads about its task before it starts anything."""
 
 
-@pytest.mark.parametrize("launcher", LAUNCHERS)
-@pytest.mark.parametrize("victim", ["shepherd", "launcher", "rank"])
-def test_ranks_never_outlive_their_run(bench: Any, cold: LocalRunner, launcher: str, victim: str) -> None:
-    run = Run(bench, cold, LAUNCHERS[launcher], 2, env={"OMP_NUM_THREADS": "1"})
+OURS, TORCHRUN, OFFICIAL_LAUNCHER = LAUNCHERS
+VICTIMS = [
+    *((launcher, victim) for launcher in (OURS, TORCHRUN) for victim in ("shepherd", "launcher", "rank")),
+    *((OFFICIAL_LAUNCHER, victim) for victim in ("shepherd", "agent")),
+    *(pytest.param(OFFICIAL_LAUNCHER, victim, marks=pytest.mark.slow) for victim in ("launcher", "rank")),
+]
 
-    os.kill({"shepherd": run.shepherd, "launcher": run.entrypoint, "rank": run.workers[0]}[victim], signal.SIGKILL)
+
+@pytest.mark.parametrize(("launcher", "victim"), VICTIMS)
+def test_ranks_never_outlive_their_run(
+    bench: Any, cold: LocalRunner, harness_in: Callable[[Path], Path], launcher: str, victim: str
+) -> None:
+    options: dict[str, Any] = {"env": {"OMP_NUM_THREADS": "1"}}
+    if launcher == OFFICIAL_LAUNCHER:
+        options = official(options["env"], harness_in(bench.home))
+    run = Run(bench, cold, LAUNCHERS[launcher], 2, **options)
+    rank = run.workers[0]
+    victims = {"shepherd": run.shepherd, "launcher": run.entrypoint, "agent": agent_of(rank), "rank": rank}
+
+    os.kill(victims[victim], signal.SIGKILL)
 
     assert run.living_when_over() == []
+
+
+def official(env: dict[str, str], harness: Path) -> dict[str, Any]:
+    return {
+        "nodes": (NodePart(share=NodeShare("here", (0, 1))),),
+        "env": {**env, "PYTHONPATH": str(harness), "DET_MASTER": OFFICIAL["master_url"]},
+        "files": {CLUSTER_INFO: json.dumps({**CLUSTER, **OFFICIAL})},
+    }
+
+
+def agent_of(rank: int) -> int:
+    """The process that watches the ranks; with our launcher and torchrun it is the entrypoint."""
+    parents = psutil.Process(rank).parents()
+    return next((each.pid for each in parents if "torch.distributed.run" in each.cmdline()), parents[0].pid)
 
 
 @pytest.mark.parametrize("how", BACKGROUND)

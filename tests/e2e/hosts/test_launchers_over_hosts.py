@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ from typing import Any
 import pytest
 
 SCRIPT = Path(__file__).parent / "scripts/regression.py"
-ROOT = Path(__file__).parents[3]
 LAUNCHERS = {
     "ours": "python3 -m resolute.launch.torch_distributed regression.py ours",
     "torchrun": "torchrun regression.py",
@@ -33,18 +33,8 @@ def losses_in(output: str) -> list[float]:
 
 
 @pytest.fixture(scope="module")
-def harness(cluster: Any) -> Path:
-    """The official package beside our own torch: what of the judge's packages our environment does not have."""
-    theirs = next((ROOT / ".venv-judge").glob("lib/python*/site-packages"), None)
-    if theirs is None:
-        pytest.skip("the official client is not installed: make .venv-judge/.ready")
-    ours = next((ROOT / ".venv").glob("lib/python*/site-packages"))
-    folder: Path = cluster.folder / "harness"
-    folder.mkdir()
-    for package in theirs.iterdir():
-        if not (ours / package.name).exists():
-            (folder / package.name).symlink_to(package)
-    return folder
+def harness(cluster: Any, harness_in: Callable[[Path], Path]) -> Path:
+    return harness_in(cluster.folder)
 
 
 def run(cluster: Any, launcher: str, hosts: int, path: Path | None = None) -> tuple[dict[str, Any], str]:

@@ -36,6 +36,8 @@ class MasterStandIn(AbstractContextManager["MasterStandIn"]):
         """Forget everything."""
         self.phases: dict[str, list[Phase]] = defaultdict(list)
         """As each node reported them, by resources id."""
+        self.over: set[str] = set()
+        """Allocations that have ended for the master: what their nodes send is refused."""
         self.fetched: list[str] = []
         """Allocations whose model definition was asked for, in order."""
         self._contexts: dict[str, bytes] = {}
@@ -91,6 +93,8 @@ class MasterStandIn(AbstractContextManager["MasterStandIn"]):
         if method != "POST" or match is None:
             return 404, f"{method} {url.path} is not known here".encode()
         allocation_id, resources, subject = match.groups()
+        if allocation_id in self.over:
+            return 409, b"that allocation has ended"
         with self._lock:
             if subject == "logs":
                 sequence = int(parse_qs(url.query)["sequence"][0])

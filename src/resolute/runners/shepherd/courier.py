@@ -7,11 +7,12 @@ they would have been. One thread; whoever has something to send never waits for 
 
 import threading
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from resolute.domain.errors import ResoluteError, Unavailable
 from resolute.domain.gang import Phase
-from resolute.runners.shepherd.master_link import MasterLink
+from resolute.runners.shepherd.master_link import MasterLink, Replaced
 
 LARGEST_BACKLOG_BYTES = 16 << 20
 LARGEST_BATCH_BYTES = 512 << 10
@@ -28,11 +29,20 @@ class _Report:
 
 
 class Courier:
-    """`path`: `/api/v1/allocations/<id>/resources/<id>`."""
+    """`path`: `/api/v1/allocations/<id>/resources/<id>`. `on_replaced` is called, from any thread, when the master says
+    that the allocation is over."""
 
-    def __init__(self, link: MasterLink, path: str, *, backlog_bytes: int = LARGEST_BACKLOG_BYTES) -> None:
+    def __init__(
+        self,
+        link: MasterLink,
+        path: str,
+        *,
+        on_replaced: Callable[[], None],
+        backlog_bytes: int = LARGEST_BACKLOG_BYTES,
+    ) -> None:
         self._link = link
         self._path = path
+        self._on_replaced = on_replaced
         self._backlog_bytes = backlog_bytes
         self._waiting: deque[bytes | _Report] = deque()
         self._waiting_bytes = 0
@@ -115,8 +125,10 @@ class Courier:
             except Unavailable:
                 self._pause(_PAUSES_S[min(turn, len(_PAUSES_S) - 1)])
                 turn += 1
-            except ResoluteError:
+            except ResoluteError as error:
                 self._refuse()
+                if isinstance(error, Replaced):
+                    self._on_replaced()
                 return
         with self._changed:
             if self._waiting:

@@ -15,12 +15,20 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 30.0
 _MAY_PASS = frozenset({408, 425, 429})
+_OVER = frozenset({401, 409})
+"""Not 403 and 404, which a proxy on the way may also answer for a while."""
 
 
 class Refused(ResoluteError):
     """The master answered, and will not answer otherwise: the allocation is over, or this is no request of its."""
 
     code = "refused"
+
+
+class Replaced(Refused):
+    """The allocation is over for the master: another run may be under way, and this one must not go on."""
+
+    code = "replaced"
 
 
 class MasterLink:
@@ -58,7 +66,7 @@ class MasterLink:
         timeout_s: float,
         read: Callable[[IO[bytes]], None] | None = None,
     ) -> bytes:
-        """Raises Unavailable when it should be tried again, Refused when that is of no use."""
+        """Raises Unavailable when it should be tried again, Refused (or Replaced) when that is of no use."""
         headers = {"Grpc-Metadata-x-allocation-token": f"Bearer {self._token}"}
         if body is not None:
             headers["Content-Type"] = kind
@@ -81,7 +89,7 @@ class MasterLink:
         sentence = f"The master answered {method} {path} with {answer.status}: {content[:500].decode(errors='replace')}"
         if answer.status >= 500 or answer.status in _MAY_PASS:
             raise Unavailable(sentence)
-        raise Refused(sentence)
+        raise (Replaced if answer.status in _OVER else Refused)(sentence)
 
     def _connection(self, timeout_s: float) -> "HTTPConnection":
         from http.client import HTTPConnection, HTTPSConnection

@@ -7,6 +7,7 @@ from typing import Any
 from resolute.domain.gang import Phase, resources_id
 from resolute.runners.shepherd.courier import Courier
 from resolute.runners.shepherd.master_link import MasterLink
+from resolute.runners.shepherd.orders import FORCE_SIGNAL
 from resolute.runners.shepherd.run_directory import Exit, RunDirectory
 from resolute.runners.shepherd.task_log import TaskLog
 
@@ -24,7 +25,7 @@ class Reporting:
         if self.link is not None and request["sends_output"]:
             allocation = request["allocation_id"]
             path = f"/api/v1/allocations/{allocation}/resources/{resources_id(allocation, request['rank'])}"
-            self._courier = Courier(self.link, path)
+            self._courier = Courier(self.link, path, on_replaced=_end_this_run)
         self.log = self._open_log(request["log_path"])
 
     def _open_log(self, path: str) -> TaskLog:
@@ -54,3 +55,8 @@ class Reporting:
         while not self._courier.is_idle and left > 0 and not wait(_TURN_S):
             left -= _TURN_S
         self._courier.close()
+
+
+def _end_this_run() -> None:
+    """Its successor may run already: this node was cut off for so long that its engine gave it up."""
+    os.kill(os.getpid(), FORCE_SIGNAL)
