@@ -12,7 +12,7 @@ from resolute.domain.gang import Phase
 from resolute.domain.log import LogLine as Line
 from resolute.domain.log import decode_line, encode_line
 from resolute.runners.shepherd.courier import Courier
-from resolute.runners.shepherd.master_link import Refused
+from resolute.runners.shepherd.master_link import Refused, Replaced
 from resolute.runners.shepherd.task_log import TaskLog
 
 PATH = "/api/v1/allocations/a/resources/a.0"
@@ -26,7 +26,7 @@ class Master:
         """Lines and phases, in the order in which they came."""
         self.requests = 0
         self.loses: Callable[[int], bool] = lambda request: False
-        self.is_refusing = False
+        self.refusal: Exception | None = None
         self.is_here = threading.Event()
         self.is_here.set()
         self._sequence = 0
@@ -49,8 +49,8 @@ class Master:
 
     def _answer(self) -> None:
         self.requests += 1
-        if self.is_refusing:
-            raise Refused("The allocation has ended.")
+        if self.refusal is not None:
+            raise self.refusal
         if not self.is_here.wait(10):
             raise Unavailable("nobody is here")
 
@@ -69,8 +69,8 @@ def master() -> Master:
 def courier_of(master: Master) -> Iterator[Callable[..., Courier]]:
     made: list[Courier] = []
 
-    def make(**options: int) -> Courier:
-        made.append(Courier(master, PATH, **options))  # type: ignore[arg-type]
+    def make(on_replaced: Callable[[], None] = lambda: None, **options: int) -> Courier:
+        made.append(Courier(master, PATH, on_replaced=on_replaced, **options))  # type: ignore[arg-type]
         return made[-1]
 
     yield make
@@ -137,7 +137,7 @@ def test_what_waits_is_bounded_and_what_is_lost_is_counted_where_it_would_have_b
 
 
 def test_once_it_is_refused_nothing_waits_any_more(master: Master, courier_of: Callable[..., Courier]) -> None:
-    master.is_refusing = True
+    master.refusal = Refused("This is no request of the master's.")
     courier = courier_of()
     courier.write(line("one"))
 
@@ -146,3 +146,16 @@ def test_once_it_is_refused_nothing_waits_any_more(master: Master, courier_of: C
     assert courier.is_idle
     assert courier.write(line("two")) == len(line("two"))
     assert (master.taken, master.requests) == ([], 1)
+
+
+def test_whoever_runs_the_node_is_told_that_the_allocation_is_over(
+    master: Master, courier_of: Callable[..., Courier]
+) -> None:
+    master.refusal = Replaced("The allocation has ended.")
+    told = threading.Event()
+    courier = courier_of(on_replaced=told.set)
+
+    courier.write(line("one"))
+
+    assert told.wait(20)
+    assert courier.is_idle
