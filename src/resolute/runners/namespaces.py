@@ -26,7 +26,14 @@ shift
 exec "$@"
 """
 _RUN = Path("/run/netns")
-_LOCKS = Path("/run/lock")
+_REACHES = """
+import errno, socket, sys
+for address in sys.argv[1:]:
+    with socket.socket() as probe:
+        probe.settimeout(2)
+        if probe.connect_ex((address, 9)) not in (0, errno.ECONNREFUSED):
+            sys.exit(f"{address} cannot be reached over a bridge; a firewall of this machine may drop what crosses it")
+"""
 
 
 class NamespacesNotPermitted(Exception):
@@ -56,9 +63,12 @@ class Namespace:
     def command(self, arguments: list[str], *, shared: Path) -> list[str]:
         """Runs the same on it. Of the machine's files it has a /tmp of its own, with the folder `shared` in it where
         it was: programs leave sockets and locks there, by names that are the same on every host of a gang."""
-        into_network = [_program("nsenter"), f"--net={_RUN / self.name}", "--"]
         into_mounts = [_program("unshare"), "--mount", "sh", "-c", _WITH_OWN_TMP, "host", str(shared)]
-        return [*into_network, *into_mounts, *arguments]
+        return [*self.into_network, *into_mounts, *arguments]
+
+    @property
+    def into_network(self) -> list[str]:
+        return [_program("nsenter"), f"--net={_RUN / self.name}", "--"]
 
     def pids(self) -> list[int]:
         return [int(pid) for pid in _ip("netns", "pids", self.name).split()]
@@ -98,7 +108,7 @@ def _check_permitted() -> None:
 def _free_number() -> Iterator[int]:
     """A number that no living process uses on this machine."""
     for number in range(_NETWORKS):
-        with (_LOCKS / f"resolute-hosts.{number}").open("w") as lock:
+        with Path(f"/run/resolute-hosts.{number}.lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -116,8 +126,9 @@ def _set_up(number: int, count: int) -> NamespaceNetwork:
         _ip("addr", "add", f"198.18.{number}.1/24", "dev", bridge)
         _ip("link", "set", bridge, "up")
         hosts = tuple(_add_host(number, index) for index in range(count))
+        _check_connected(hosts, f"198.18.{number}.1")
     except subprocess.CalledProcessError as error:
-        raise NamespacesNotPermitted(f"{' '.join(error.cmd)} failed: {error.stderr.strip()}") from error
+        raise NamespacesNotPermitted(f"{' '.join(error.cmd[:4])} ... failed: {error.stderr.strip()}") from error
     return NamespaceNetwork(f"198.18.{number}.1", hosts)
 
 
@@ -131,6 +142,13 @@ def _add_host(number: int, index: int) -> Namespace:
     host.join()
     _ip("link", "set", host.link, "up")
     return host
+
+
+def _check_connected(hosts: tuple[Namespace, ...], address: str) -> None:
+    addresses = [address, *(host.address for host in hosts)]
+    for host in hosts:
+        command = [*host.into_network, sys.executable, "-I", "-S", "-c", _REACHES, *addresses]
+        subprocess.run(command, check=True, capture_output=True, text=True)
 
 
 def _take_down(number: int) -> None:
