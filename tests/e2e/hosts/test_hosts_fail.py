@@ -69,7 +69,7 @@ def test_a_trial_over_three_hosts_survives_a_cut_a_dead_host_and_a_dead_master(
     cluster.start()
     ledger.wait_for_more("acknowledged", 2, 3)
     (ledger.folder / "finish").touch()
-    state = cluster.master.wait(experiment)
+    state = cluster.master.wait(experiment, timeout_s=200)
 
     assert state == "STATE_COMPLETED", cluster.log(cluster.trial(experiment)["id"])
     assert ledger.lines("starts") == [["1", "0"], ["2", last_saved]]

@@ -47,7 +47,7 @@ max_restarts: 0
 searcher: {{name: single, metric: loss, max_length: {{batches: 20}}}}
 environment: {{environment_variables: {variables}}}
 """)
-    state = cluster.master.wait(experiment)
+    state = cluster.master.wait(experiment, timeout_s=200)
     trial = cluster.trial(experiment)
     log = cluster.log(trial["id"])
     assert state == "STATE_COMPLETED", log
