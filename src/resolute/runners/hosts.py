@@ -6,6 +6,7 @@ holds no state that matters: gangs are read from `<home>/hosts/gangs/`, their pa
 """
 
 import json
+import logging
 import os
 import sys
 import threading
@@ -26,6 +27,8 @@ from resolute.runners.rendering import render_gang, unused_here
 from resolute.runners.runs import Runs
 from resolute.runners.shepherd.run_directory import RunDirectory
 from resolute.runners.spawning import Children
+
+log = logging.getLogger(__name__)
 
 _GRACE_S = 10.0
 """What is left of a gang that has lost a node may take to end before it is killed."""
@@ -99,12 +102,12 @@ class HostsRunner:
             if not self._record(handle).exists():
                 _check_reachable(handle, [host for host, _ in parts])
                 _write(self._record(handle), json.dumps([host.node_id for host, _ in parts]))
-            try:
-                for host, part in parts:
+            for number, (host, part) in enumerate(parts):
+                try:
                     self._start_part(gang, host, part)
-            except OSError as error:
-                # What has begun is found, ended and reported as lost by the polls to come.
-                raise Unavailable(f"Allocation {handle} cannot be started: {error.strerror or error}.") from error
+                except OSError as error:
+                    self._give_up(handle, number, f"{host.node_id}: {error.strerror or error}")
+                    break
         return handle
 
     def poll(self, handles: Sequence[str]) -> dict[str, GangStatus]:
@@ -158,6 +161,16 @@ class HostsRunner:
         except FileNotFoundError:
             return []
         return [(self._hosts[node_id], resources_id(handle, rank)) for rank, node_id in enumerate(node_ids)]
+
+    def _give_up(self, handle: str, started: int, why: str) -> None:
+        """A part could not be started. As the first one, nothing has happened. Else the gang has begun, and is ended:
+        what is missing makes it lost, so that it is tried again under another name."""
+        if not started:
+            self._record(handle).unlink()
+            raise Unavailable(f"Allocation {handle} cannot be started on {why}.")
+        log.warning("allocation %s could be started in part only, and is ended: %s", handle, why)
+        for host, name in self._parts(handle)[:started]:
+            host.stop(name, force=True)
 
     def _command_of(self, gang: Gang, part: NodePart) -> list[str]:
         host = self._host_of(part)

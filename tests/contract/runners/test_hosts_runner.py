@@ -193,3 +193,23 @@ def test_nothing_is_started_where_a_host_is_cut_off(hosts: Hosts, network: Names
 
     assert [node.is_enabled for node in hosts.runner.nodes()] == [True, False]
     assert hosts.runner.running() == []
+
+
+def test_a_gang_that_cannot_be_started_at_all_is_tried_again(hosts: Hosts, tmp_path: Path) -> None:
+    (tmp_path / "hosts/host0/runs/a.1.0/node.json").mkdir(parents=True)
+
+    with pytest.raises(Unavailable, match="cannot be started on host0: Is a directory"):
+        hosts.runner.start(hosts.spread("a.1", "echo here"))
+
+    assert hosts.runner.running() == []
+
+
+def test_a_gang_that_can_be_started_in_part_only_is_ended_and_lost(
+    hosts: Hosts, network: NamespaceNetwork, tmp_path: Path
+) -> None:
+    (tmp_path / "hosts/host1/runs/a.1.1/node.json").mkdir(parents=True)
+
+    handle = hosts.runner.start(hosts.spread("a.1", "echo here; exec sleep 600"))
+
+    assert ended(hosts.runner, handle).is_lost
+    until(lambda: network.hosts[0].pids() == [])
