@@ -154,4 +154,4 @@ class RunnerContract:
         runner.forget(handle)
 
         assert is_running
-        assert subject.reopened().poll([handle])[handle].is_lost
+        assert ended(subject.reopened(), handle).is_lost
