@@ -1,12 +1,9 @@
 """A replica: one model server of a revision, over all the processes it has had. Pure."""
 
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from ipaddress import ip_address
 
-from resolute.domain.errors import InvalidInput
 from resolute.domain.replica_health import Health
 
 
@@ -22,8 +19,6 @@ class ReplicaState(StrEnum):
     """Its process ended by itself; another one starts after a pause."""
     STOPPING = "STOPPING"
 
-
-LAST_PORT = 65535
 
 LEAVING: frozenset[ReplicaState] = frozenset({ReplicaState.DRAINING, ReplicaState.STOPPING})
 
@@ -66,42 +61,3 @@ class Replica:
     def is_routed(self) -> bool:
         """The router knows it, and decides by itself whether to send it anything."""
         return self.state in (ReplicaState.READY, ReplicaState.UNHEALTHY)
-
-
-def address_parts(address: str) -> tuple[str, int]:
-    """Host and port of `host:port`; an IPv6 host stands in brackets. Raises InvalidInput."""
-    host, _, port = address.rpartition(":")
-    is_bracketed = host.startswith("[") and host.endswith("]")
-    bare = host[1:-1] if is_bracketed else host
-    is_number = port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) <= LAST_PORT
-    is_host = (
-        is_bracketed if ":" in bare else bool(bare) and all(c.isascii() and (c.isalnum() or c in ".-") for c in bare)
-    )
-    if not (is_number and is_host) or (is_bracketed and not _is_ip(bare)):
-        raise InvalidInput(
-            f"{address[:100]!r} is not an address of a model server. Send host:port, for example 127.0.0.1:8000."
-        )
-    return bare, int(port)
-
-
-def check_address(address: str, *, node_addresses: Collection[str]) -> None:
-    """Raises InvalidInput unless it is on the node on which the platform started the replica. Loopback is the master's
-    own: a replica on another machine is not there, but something else may be."""
-    host, _ = address_parts(address)
-    is_here = not node_addresses or any(map(_is_loopback, node_addresses))
-    if host in node_addresses or (is_here and _is_loopback(host)):
-        return
-    places = ", ".join(dict.fromkeys([*(("127.0.0.1",) if is_here else ()), *node_addresses]))
-    raise InvalidInput(f"A model server at {address!r} is not where it was started. Listen on one of: {places}.")
-
-
-def _is_loopback(host: str) -> bool:
-    return host == "localhost" or (_is_ip(host) and ip_address(host).is_loopback)
-
-
-def _is_ip(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True

@@ -13,6 +13,7 @@ from resolute.domain.placement import Scheduler
 from resolute.domain.rights import RightsMode
 from resolute.engine.bus import Bus
 from resolute.engine.deployments.traffic import TrafficLog
+from resolute.engine.jobs.visits import Visits
 from resolute.engine.jobs.waiting import WaitingRoom
 from resolute.engine.ports.blobs import BlobStores
 from resolute.engine.ports.clock import Clock
@@ -29,6 +30,8 @@ class MasterConfig:
     home: Path
     url: str = "http://127.0.0.1:8080"
     """Where trials reach the master."""
+    own_ports: frozenset[int] = frozenset()
+    """On which the platform itself listens on this machine: no task is reached there."""
     is_local: bool = True
     """Whether the master listens on loopback alone. Only then does an empty password let anybody in."""
     rights: RightsMode = RightsMode.BASIC
@@ -65,6 +68,8 @@ class Platform:
     """What the router tells about deployments. Not kept over a restart."""
     listeners: dict[str, datetime] = field(default_factory=dict)
     """Allocation id to when its trial last asked whether it should leave. Not kept over a restart."""
+    visits: Visits = field(default_factory=Visits)
+    """Who uses a task through the proxy, and when somebody last did. Not kept over a restart."""
     waiting: WaitingRoom = field(default_factory=WaitingRoom)
     """Why allocations wait. Not kept over a restart."""
     read_logs: dict[str, int] = field(default_factory=dict)

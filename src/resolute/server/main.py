@@ -159,6 +159,7 @@ class Master:
             config=MasterConfig(
                 home=self._home,
                 url=url,
+                own_ports=frozenset({listener.getsockname()[1], self._router_port()}),
                 is_local=is_loopback(self._options.host),
                 rights=self._options.rights,
                 cluster_id=_cluster_id(store),
@@ -232,10 +233,13 @@ class Master:
 
     def _router(self) -> RouterProcess:
         """It is started with the first deployment, and found again by the next master."""
+        return RouterProcess(home=self._home, host=self._options.host, port=self._router_port())
+
+    def _router_port(self) -> int:
         port = self._options.router_port
         if port is None:
             port = self._options.port + 1 if self._options.port else 0
-        return RouterProcess(home=self._home, host=self._options.host, port=port)
+        return port
 
 
 class _Server(uvicorn.Server):

@@ -20,4 +20,5 @@ REPLICA = TaskKind(
     view=Permission.VIEW_NSC,
     model_path=model_path,
     listens=True,
+    enter=None,
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 from resolute.domain.allocation import Allocation
 from resolute.domain.errors import InvalidInput, Unavailable
-from resolute.domain.replica import check_address
+from resolute.domain.listening import check_address
 from resolute.engine.jobs.allocation_moves import ask_to_leave
 from resolute.engine.jobs.kinds import kind_of
 from resolute.engine.platform import Platform
@@ -44,7 +44,11 @@ def set_proxy_address(platform: Platform, allocation_id: str, address: str) -> N
         allocation = tx.allocations.get(allocation_id)
         listens = kind_of(tx.tasks.get(allocation.task_id)).listens
     if listens:
-        check_address(address, node_addresses=_addresses(platform, allocation))
+        check_address(
+            address,
+            node_addresses=_addresses(platform, allocation),
+            taken_ports=platform.config.own_ports,
+        )
     elif len(address) > _LONGEST_ADDRESS or not address.isprintable():
         raise InvalidInput(f"proxyAddress: {address[:100]!r} is not an address. Send a host, or host:port.")
     _change(platform, allocation_id, proxy_address=address)

@@ -5,6 +5,7 @@ The table of all kinds is `engine.jobs.kinds`; how one is added is shown in docs
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,14 @@ from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.engine.ports.runner import Gang
 from resolute.engine.unit_of_work import Flow
+
+
+class Speaks(StrEnum):
+    HTTP = "http"
+    """And websockets."""
+    SSH = "ssh"
+    """Bytes, which travel in a websocket. Its key lets somebody in, so a tunnel is opened without signing in, as the
+    official client does: whoever holds the key has been let in before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,3 +93,8 @@ class TaskKind:
     """A trained model on the master's machine that its nodes may fetch."""
     listens: bool = False
     """Requests are sent to the address it reports, so that must be where it was started."""
+    enter: Permission | None = Permission.UPDATE_NSC
+    """What a user needs to use a task that listens, through `/proxy/<task id>/`: what runs there runs as its owner.
+    None: nobody may."""
+    speaks: Speaks = Speaks.HTTP
+    """What is spoken where it listens."""

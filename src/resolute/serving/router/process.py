@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from resolute.domain.errors import InvalidInput, Unavailable
-from resolute.domain.replica import address_parts
+from resolute.domain.listening import address_parts
 from resolute.domain.replica_health import PROBE_WITHIN_S
 from resolute.domain.routing import RouterCounts, RoutingTable
 from resolute.host.process_identity import NOBODY, ProcessIdentity, identity_of

@@ -8,7 +8,7 @@ from typing import Protocol, cast
 
 import httptools
 
-from resolute.domain.replica import address_parts
+from resolute.domain.listening import address_parts
 from resolute.domain.replica_health import HUNG_AFTER_S, Ejection, Health, Probes, Record
 
 _MOST_IDLE = 64

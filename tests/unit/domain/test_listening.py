@@ -1,9 +1,9 @@
-"""Where a replica may say that it listens: on the node where it was started, and nowhere else."""
+"""Where a task may say that it listens: on the node where it was started, and nowhere else."""
 
 import pytest
 
 from resolute.domain.errors import InvalidInput
-from resolute.domain.replica import check_address
+from resolute.domain.listening import check_address
 
 HERE, FAR = ("127.0.0.1",), ("10.0.0.7", "fd00::7")
 
@@ -21,10 +21,19 @@ def test_on_another_machine_it_listens_on_an_address_of_that_one(address: str) -
 
 @pytest.mark.parametrize("address", ["127.0.0.1:8080", "localhost:8080", "[::1]:8080", "10.0.0.8:80"])
 def test_on_another_machine_loopback_is_not_where_it_was_started(address: str) -> None:
-    with pytest.raises(InvalidInput, match=r"is not where it was started\. Listen on one of: 10\.0\.0\.7, fd00::7\."):
+    with pytest.raises(
+        InvalidInput, match=r"is not where its task was started\. Listen on one of: 10\.0\.0\.7, fd00::7\."
+    ):
         check_address(address, node_addresses=FAR)
 
 
 def test_what_is_on_another_machine_is_refused_here() -> None:
     with pytest.raises(InvalidInput, match=r"Listen on one of: 127\.0\.0\.1\."):
         check_address("10.0.0.7:80", node_addresses=HERE)
+
+
+def test_no_task_is_reached_where_the_platform_itself_listens() -> None:
+    with pytest.raises(InvalidInput, match=r"Port 8080 is the platform's own"):
+        check_address("127.0.0.1:8080", node_addresses=HERE, taken_ports={8080})
+
+    check_address("10.0.0.7:8080", node_addresses=FAR, taken_ports={8080})
