@@ -76,6 +76,14 @@ def up(
             help="basic: everybody works with everything, owners delete. roles: only what was assigned counts.",
         ),
     ] = RightsMode.BASIC,
+    run_as: Annotated[
+        str | None,
+        typer.Option(
+            envvar="RESOLUTE_RUN_AS",
+            metavar="USER",
+            help="Account of this machine that trials run as; needs root. As the master if left out.",
+        ),
+    ] = None,
     warm: Annotated[bool, typer.Option(help="Keep a process with torch loaded, so that trials start at once.")] = True,
 ) -> None:
     """Run the platform in the foreground until Ctrl-C."""
@@ -100,6 +108,7 @@ def up(
         warm=warm,
         audit_days=audit_days,
         rights=rights,
+        run_as=run_as,
     )
     raise typer.Exit(int(code or 0))
 

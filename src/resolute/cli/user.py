@@ -98,6 +98,27 @@ def edit(
     run.say(f"Changed user {username}", run.client.users.update(username, **changes))
 
 
+@command(app, "link-with-agent-user")
+def link_with_agent_user(
+    run: Run,
+    username: Username,
+    agent_uid: Annotated[int, typer.Option(help="Number of the account that the user's work runs as.")],
+    agent_gid: Annotated[int, typer.Option(help="Number of its group.")],
+    agent_user: Annotated[str, typer.Option(help="Name of the account.")] = "",
+    agent_group: Annotated[str, typer.Option(help="Name of the group.")] = "",
+) -> None:
+    """Run a user's trials and models as an account of the machine. Needs a master that runs as root."""
+    group = {"agentUid": agent_uid, "agentGid": agent_gid, "agentUser": agent_user, "agentGroup": agent_group}
+    changed = run.client.users.update(username, agentUserGroup=group)
+    run.say(f"Work of {username} runs as uid {agent_uid}", changed)
+
+
+@command(app, "unlink-agent-user")
+def unlink_agent_user(run: Run, username: Username) -> None:
+    """Run a user's work as the master is configured again."""
+    run.say(f"Work of {username} runs as the master says", run.client.users.update(username, agentUserGroup={}))
+
+
 @command(app, "rename")
 def rename(run: Run, username: Username, new_username: str) -> None:
     """Give a user another name."""

@@ -4,7 +4,7 @@ Changes are numbered in the order in which they became durable. They are facts: 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -87,9 +87,14 @@ class Change:
 def differences(before: Any, after: Any, *, shown: tuple[str, ...]) -> dict[str, Any]:
     """What a change of fields tells: old and new value of those in `shown`, of others only that they changed."""
     names = [name for name in before.__dataclass_fields__ if getattr(before, name) != getattr(after, name)]
-    told = {name: [getattr(before, name), getattr(after, name)] for name in names if name in shown}
+    told = {name: [_plain(getattr(before, name)), _plain(getattr(after, name))] for name in names if name in shown}
     others = [name for name in names if name not in shown and name not in _ALWAYS]
     return {key: value for key, value in (("changed", told), ("also", others)) if value}
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it."""
+    return str(value) if is_dataclass(value) else value
 
 
 _ALWAYS = frozenset({"changed_at", "updated_at", "last_updated_time", "modified_at"})

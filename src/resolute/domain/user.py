@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from resolute.domain.agent_account import AgentAccount
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
@@ -16,6 +18,8 @@ class User:
     """Empty: the empty password, which lets in nobody but callers on loopback."""
     modified_at: datetime
     last_auth_at: datetime | None = None
+    agent_account: AgentAccount | None = None
+    """As which account of a machine the user's work runs. None: as the master is configured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

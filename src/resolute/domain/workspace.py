@@ -6,6 +6,7 @@ An archived one takes nothing new and keeps its name and notes. What is in it ca
 from dataclasses import dataclass
 from datetime import datetime
 
+from resolute.domain.agent_account import AgentAccount
 from resolute.domain.errors import IllegalTransition
 
 
@@ -19,6 +20,8 @@ class Workspace:
     is_pinned: bool = False
     checkpoint_storage: dict[str, object] | None = None
     created_at: datetime
+    agent_account: AgentAccount | None = None
+    """As which account of a machine work in it runs, whoever owns it. None: as its owner has it."""
 
     def require_open(self) -> None:
         """Raises IllegalTransition."""

@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from queue import SimpleQueue
 
+from resolute.domain.agent_account import AgentAccount
 from resolute.domain.capacity import Fitting
 from resolute.domain.change import PLATFORM, Actor
 from resolute.domain.change_retention import ChangeRetention
@@ -44,6 +45,10 @@ class MasterConfig:
     preemption: bool = True
     fitting_policy: Fitting = "best"
     preemption_timeout_s: float = 3600.0
+    run_as: AgentAccount | None = None
+    """As whom the work of users runs who have no account of their own. None: as the master."""
+    can_run_as_others: bool = False
+    """Whether this machine's runner may start processes of other accounts: only root may."""
     change_retention: ChangeRetention = field(default_factory=ChangeRetention)
 
 

@@ -16,9 +16,11 @@ import sysconfig
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from resolute.domain.errors import EnvironmentFailed
 from resolute.engine.ports.runner import EnvironmentSpec
+from resolute.runners.shepherd.account import Account
 from resolute.runners.shepherd.environment import EnvironmentBuild
 
 OLDEST_WARM_PYTHON = (3, 11)
@@ -69,9 +71,10 @@ class Environment:
         return prefix if is_virtual else None
 
 
-def resolve(spec: EnvironmentSpec, *, envs: Path) -> Environment:
-    """Raises EnvironmentFailed when `environment.python` is no working interpreter, or there is no uv to build with."""
-    base = probe(spec.python) if spec.python is not None else _OWN
+def resolve(spec: EnvironmentSpec, *, envs: Path, account: Account | None = None) -> Environment:
+    """`account`: as whom it will run. Raises EnvironmentFailed when `environment.python` is no working interpreter, or
+    there is no uv to build with."""
+    base = probe(spec.python, account) if spec.python is not None else _OWN
     if not spec.requirements:
         return Environment(base.path, base.can_be_warm)
     build = EnvironmentBuild(
@@ -85,7 +88,7 @@ def resolve(spec: EnvironmentSpec, *, envs: Path) -> Environment:
     return Environment(build.python, base.can_be_warm, build)
 
 
-def probe(python: str) -> Interpreter:
+def probe(python: str, account: Account | None = None) -> Interpreter:
     """Facts of an interpreter, asked once per file and change."""
     path = shutil.which(os.path.expanduser(python))
     if path is None:
@@ -93,7 +96,7 @@ def probe(python: str) -> Interpreter:
             f"environment.python is {python!r}, which is no executable file on this machine. "
             "Give the path of a Python interpreter, such as /path/to/venv/bin/python."
         )
-    return _probe(os.path.abspath(path), os.stat(path).st_mtime_ns)
+    return _probe(os.path.abspath(path), os.stat(path).st_mtime_ns, account)
 
 
 _OWN = Interpreter(
@@ -104,9 +107,16 @@ _OWN = Interpreter(
 
 
 @functools.lru_cache(maxsize=64)
-def _probe(path: str, _changed_ns: int) -> Interpreter:
+def _probe(path: str, _changed_ns: int, account: Account | None) -> Interpreter:
+    """The file is whatever a user named: it gets no more than a run of that user would."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("RESOLUTE_", "DET_"))}
+    ids: dict[str, Any] = {}
+    if account is not None:
+        ids = {"user": account.uid, "group": account.gid, "extra_groups": account.groups, "cwd": "/"}
     try:
-        answer = subprocess.run([path, "-I", "-c", _PROBE], capture_output=True, text=True, timeout=_PROBE_TIMEOUT_S)
+        answer = subprocess.run(
+            [path, "-I", "-c", _PROBE], capture_output=True, text=True, timeout=_PROBE_TIMEOUT_S, env=env, **ids
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise EnvironmentFailed(f"environment.python is {path!r}, which does not run: {error}.") from error
     try:

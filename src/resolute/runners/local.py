@@ -8,18 +8,21 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from dataclasses import replace
+from pathlib import Path, PurePath
 from typing import Any
 
 from resolute.domain.errors import InvalidInput, Unavailable
 from resolute.domain.node import DeviceType, Node, Pool
 from resolute.engine.ports.runner import Gang, GangStatus
 from resolute.runners import environments
+from resolute.runners.accounts import account_here, open_way, variables_as
 from resolute.runners.environments import Environment
 from resolute.runners.node_request import node_request
 from resolute.runners.preparation import session_request
 from resolute.runners.rendering import render_gang, unused_here, without_secrets
 from resolute.runners.runs import Runs
+from resolute.runners.shepherd.account import Account
 from resolute.runners.shepherd.cgroups import own_groups
 from resolute.runners.shepherd.entrypoint import plain_python
 from resolute.runners.shepherd.model_code import cached_code, keep_code
@@ -54,6 +57,7 @@ class LocalRunner:
         cgroups: Sequence[str] | None = None,
     ) -> None:
         home = home.absolute()
+        self._home = home
         self._read_code = read_code
         self._contexts = home / "contexts"
         self._runs = Runs(home / "runs")
@@ -73,8 +77,8 @@ class LocalRunner:
 
     def render(self, gang: Gang) -> dict[str, object]:
         rendered = render_gang(gang)
-        environment = environments.resolve(gang.environment, envs=self._envs)
-        rendered["env"] = without_secrets(self._request_in(gang, environment, {})["env"])
+        environment = self._environment_of(gang, account_here(gang.account))
+        rendered["env"] = without_secrets(self._request_in(gang, environment, {}, None)["env"])
         rendered["environment_directory"] = environment.build.directory if environment.build is not None else None
         rendered["run_directory"] = str(self._runs.directory(gang.allocation_id).path)
         return rendered
@@ -124,10 +128,19 @@ class LocalRunner:
         return self._zygotes is not None and self._zygotes.get(python).is_ready
 
     def _prepare_and_launch(self, run: RunDirectory, gang: Gang) -> int:
-        environment = environments.resolve(gang.environment, envs=self._envs)
+        account = account_here(gang.account)
+        environment = self._environment_of(gang, account)
         self._fetch_code(gang.context_id)
-        run.prepare(self._request_in(gang, environment, os.environ))
+        inherited: Mapping[str, str] = os.environ
+        if account is not None:
+            inherited = variables_as(account, os.environ, open_way(self._home, account))
+        run.prepare(self._request_in(gang, environment, inherited, account))
         return self._launch(run, gang, environment)
+
+    def _environment_of(self, gang: Gang, account: Account | None) -> Environment:
+        """What one account has built runs code of its own choice, so nobody else uses it."""
+        envs = self._envs if account is None else self._home / "accounts" / str(account.uid) / "envs"
+        return environments.resolve(gang.environment, envs=envs, account=account)
 
     def _fetch_code(self, context_id: str | None) -> None:
         """Before the supervisor asks for it: here it is one read of the store for all runs of an experiment."""
@@ -147,21 +160,30 @@ class LocalRunner:
         if self._zygotes is None:
             return None
         runs_in_it = environment.is_ready and environment.can_be_warm and plain_python(gang.entrypoint) is not None
-        if runs_in_it and environment.python != sys.executable:
+        # Loading what somebody has installed runs his code, which a warm process of root must not.
+        is_own = environment.python == sys.executable or gang.account is not None
+        if runs_in_it and not is_own:
             pid = self._zygotes.get(environment.python).launch(run.path, mark_of(run.path))
             if pid is not None:
                 return pid
         # Also where nothing is run in it: forking a shepherd is cheaper than starting one.
         return self._zygotes.get(sys.executable).launch(run.path, mark_of(run.path))
 
-    def _request_in(self, gang: Gang, environment: Environment, inherited: Mapping[str, str]) -> dict[str, Any]:
+    def _request_in(
+        self, gang: Gang, environment: Environment, inherited: Mapping[str, str], account: Account | None
+    ) -> dict[str, Any]:
         run = self._runs.directory(gang.allocation_id)
+        request = node_request(gang, gang.nodes[0], is_remote=False, notes=unused_here(gang))
+        if account is not None and gang.model_path:
+            # The master's copy is for the master alone.
+            request = replace(request, model_name=PurePath(gang.model_path).name)
         return session_request(
-            node_request(gang, gang.nodes[0], is_remote=False, notes=unused_here(gang)),
+            request,
             environment,
             node=self._node,
             run=run,
             contexts=self._contexts,
             inherited=inherited,
             cgroups=self._cgroups,
+            account=account,
         )

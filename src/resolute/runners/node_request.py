@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import Any
 
 from resolute.domain.allocation import NodeShare
+from resolute.domain.errors import EnvironmentFailed
 from resolute.domain.gang import CLUSTER_INFO, cluster_info, node_variables
 from resolute.engine.ports.runner import EnvironmentSpec, Gang, NodePart
 
@@ -61,7 +62,13 @@ class NodeRequest:
 def node_request(
     gang: Gang, part: NodePart | None = None, *, address: str = "", is_remote: bool = True, notes: tuple[str, ...] = ()
 ) -> NodeRequest:
-    """`part` None: for whichever node the engine starts it on."""
+    """`part` None: for whichever node the engine starts it on. Raises EnvironmentFailed for what only the local runner
+    can do."""
+    if is_remote and gang.account is not None:
+        raise EnvironmentFailed(
+            f"It is to run as {gang.account}, which only the master's own machine does. Take --run-as or "
+            "agentUserGroup back, or choose a pool of that machine."
+        )
     request = NodeRequest(
         allocation_id=gang.allocation_id,
         entrypoint=gang.entrypoint,

@@ -1,6 +1,7 @@
 """What a gang looks like to somebody who wants to see it before it runs: JSON values, no secrets, nothing started."""
 
 import re
+from dataclasses import asdict
 
 from resolute.engine.ports.runner import Gang
 
@@ -28,6 +29,7 @@ def render_gang(gang: Gang) -> dict[str, object]:
         ],
         "entrypoint": gang.entrypoint if isinstance(gang.entrypoint, str) else list(gang.entrypoint),
         "env": without_secrets(gang.env),
+        "account": None if gang.account is None else asdict(gang.account),
         "context_id": gang.context_id,
         # Contents stay out: the info files carry the allocation's token.
         "files": sorted(gang.files),

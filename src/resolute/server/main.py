@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
+from resolute.domain.agent_account import AgentAccount
 from resolute.domain.change_retention import ChangeRetention
 from resolute.domain.errors import InvalidInput, ResoluteError, Unavailable
 from resolute.domain.rights import RightsMode
@@ -41,6 +42,7 @@ from resolute.server.app import create_app
 from resolute.server.home import home_folder, make_private
 from resolute.server.http_protocol import BoundedProtocol
 from resolute.server.logbook import Logbook, keep_log
+from resolute.server.run_as import AS_ROOT, run_as_account, runs_as_root
 from resolute.serving.router.process import RouterProcess
 from resolute.spec.runners import RunnerConfig
 from resolute.store.blobs import open_blobs
@@ -80,6 +82,8 @@ class Options:
     """Of the router of deployments. None: the one after the master's."""
     audit_days: int = DEFAULT_AUDIT_DAYS
     rights: RightsMode = RightsMode.BASIC
+    run_as: AgentAccount | None = None
+    """As whom trials run. None: as the master."""
     runners: Sequence[RunnerConfig] = ()
     """Empty: this machine alone, with `slots`."""
 
@@ -100,6 +104,7 @@ def run(
     router_port: int | None = None,
     audit_days: int = DEFAULT_AUDIT_DAYS,
     rights: RightsMode = RightsMode.BASIC,
+    run_as: str | None = None,
     runners: Sequence[RunnerConfig] = (),
 ) -> int:
     """Serve until SIGTERM or Ctrl-C; returns the exit code. Raises ResoluteError when it cannot start."""
@@ -118,6 +123,7 @@ def run(
         router_port=_port_in(os.environ.get("RESOLUTE_ROUTER_PORT")) if router_port is None else router_port,
         audit_days=audit_days,
         rights=rights,
+        run_as=run_as_account(run_as),
         runners=runners,
     )
     _allow_many_files()
@@ -164,6 +170,8 @@ class Master:
                 rights=self._options.rights,
                 cluster_id=_cluster_id(store),
                 checkpoint_storage={"type": "shared_fs", "host_path": str(self._home / "checkpoints")},
+                run_as=self._options.run_as,
+                can_run_as_others=os.geteuid() == 0,
                 change_retention=ChangeRetention(audit=timedelta(days=self._options.audit_days)),
             ),
         )
@@ -260,6 +268,8 @@ class _Server(uvicorn.Server):
         _say(f"Resolute is ready at {self._address}")
         if self._platform.config.url != self._address:
             _say(f"Tasks reach it at {self._platform.config.url}")
+        if runs_as_root(self._platform.config.run_as):
+            _say(f"Warning: {AS_ROOT}")
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -4,6 +4,7 @@ import hashlib
 import io
 import sys
 import tarfile
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -105,3 +106,17 @@ def warm_bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Local
     until(lambda: runner.is_warm(sys.executable))
     yield runner, Bench(home)
     runner.close(stop_gangs=True)
+
+
+@pytest.fixture
+def wheel(tmp_path: Path) -> Path:
+    """A package that only a requirement can bring: its version says which copy was imported."""
+    path = tmp_path / "greeting-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("greeting.py", "VERSION = '1.0'\n")
+        archive.writestr("greeting-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: greeting\nVersion: 1.0\n")
+        archive.writestr(
+            "greeting-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        archive.writestr("greeting-1.0.dist-info/RECORD", "")
+    return path

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +20,6 @@ info = det.get_cluster_info()
 print(info.master_url, info.allocation_id, info.slot_ids, info.trial.hparams, info.trial.trial_id)
 print(info.container_addrs, info.gpu_uuids)
 """
-
-
-@pytest.fixture
-def wheel(tmp_path: Path) -> Path:
-    """A package that only a requirement can bring: its version says which copy was imported."""
-    path = tmp_path / "greeting-1.0-py3-none-any.whl"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("greeting.py", "VERSION = '1.0'\n")
-        archive.writestr("greeting-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: greeting\nVersion: 1.0\n")
-        archive.writestr(
-            "greeting-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
-        archive.writestr("greeting-1.0.dist-info/RECORD", "")
-    return path
 
 
 @pytest.fixture

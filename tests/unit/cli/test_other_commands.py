@@ -109,6 +109,14 @@ class TestUser:
         resolute("u", "change-password", "admin", "--password", "Another123")
         assert master.last("PATCH", "/api/v1/users/7").body["password"] == hashed("Another123")
 
+    def test_linking_with_an_account_of_the_machine_and_taking_it_back(self, resolute: Any, master: FakeMaster) -> None:
+        account = ("--agent-uid", "4001", "--agent-gid", "4002", "--agent-user", "ada", "--agent-group", "lab")
+        assert resolute("u", "link-with-agent-user", "admin", *account).out == "Work of admin runs as uid 4001\n"
+        given = {"agentUid": 4001, "agentGid": 4002, "agentUser": "ada", "agentGroup": "lab"}
+        assert master.last("PATCH", "/api/v1/users/7").body == {"agentUserGroup": given}
+        resolute("u", "unlink-agent-user", "admin")
+        assert master.last("PATCH", "/api/v1/users/7").body == {"agentUserGroup": {}}
+
 
 class TestPlaces:
     @pytest.fixture(autouse=True)

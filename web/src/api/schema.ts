@@ -6382,6 +6382,7 @@ export interface components {
             results: components["schemas"]["UserActionResult"][];
         };
         PatchWorkspace: {
+            agentUserGroup?: components["schemas"]["AgentUserGroup-Input"] | null;
             checkpointStorageConfig?: {
                 [key: string]: unknown;
             } | null;

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from resolute.domain.agent_account import AgentAccount
 from resolute.domain.change import Action
 from resolute.domain.errors import AlreadyExists, Forbidden, InvalidInput, NotFound, Unauthenticated
 from resolute.domain.user import Session, User
@@ -45,10 +46,13 @@ class UserChanges:
     is_admin: bool | None = None
     is_active: bool | None = None
     is_remote: bool | None = None
+    agent_account: AgentAccount | None = None
+    clears_agent_account: bool = False
 
     @property
     def needs_admin(self) -> bool:
-        return any(value is not None for value in (self.username, self.is_admin, self.is_active, self.is_remote))
+        for_admins = (self.username, self.is_admin, self.is_active, self.is_remote, self.agent_account)
+        return self.clears_agent_account or any(value is not None for value in for_admins)
 
 
 # ----------------------------------------------------------------------------------------------------------- login
@@ -235,6 +239,7 @@ def _apply(user: User, changes: UserChanges, password_hash: str | None, now: dat
         is_active=_or(changes.is_active, user.is_active),
         is_remote=_or(changes.is_remote, user.is_remote),
         password_hash=_or(password_hash, user.password_hash),
+        agent_account=None if changes.clears_agent_account else _or(changes.agent_account, user.agent_account),
         modified_at=now,
     )
 

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from resolute.domain.agent_account import AgentAccount
 from resolute.domain.errors import AlreadyExists, Forbidden, IllegalTransition, InvalidInput
 from resolute.domain.rights import RightsMode, RoleName
 from resolute.domain.user import User
@@ -46,7 +47,12 @@ def ensure_default_workspace(platform: Platform) -> None:
 
 
 def add_workspace(
-    platform: Platform, *, user: User, name: str, checkpoint_storage: dict[str, Any] | None = None
+    platform: Platform,
+    *,
+    user: User,
+    name: str,
+    checkpoint_storage: dict[str, Any] | None = None,
+    agent_account: AgentAccount | None = None,
 ) -> Workspace:
     """In the mode with roles its creator becomes its administrator."""
     name = _checked_name("workspace", name)
@@ -58,6 +64,7 @@ def add_workspace(
                 name=name,
                 user_id=user.id,
                 checkpoint_storage=checkpoint_storage,
+                agent_account=agent_account,
                 created_at=current.now,
             )
         )
@@ -72,6 +79,8 @@ def change_workspace(
     *,
     name: str | None = None,
     checkpoint_storage: dict[str, Any] | None = None,
+    agent_account: AgentAccount | None = None,
+    clears_agent_account: bool = False,
 ) -> Workspace:
     with flow(platform) as current:
         workspace = before = _changeable_workspace(current.tx, workspace_id)
@@ -84,6 +93,8 @@ def change_workspace(
             stored: dict[str, Any] = {"checkpoint_storage": workspace.checkpoint_storage or {}}
             given = restored({"checkpoint_storage": checkpoint_storage}, earlier=stored)
             workspace = replace(workspace, checkpoint_storage=given["checkpoint_storage"] or None)
+        if agent_account is not None or clears_agent_account:
+            workspace = replace(workspace, agent_account=agent_account)
         return current.change(before, workspace)
 
 

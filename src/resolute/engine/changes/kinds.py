@@ -196,7 +196,7 @@ WORKSPACE = Kind(
     topics=lambda w: ("workspaces",),
     workspace=lambda tx, w: w.id,
     about=("name",),
-    shown=("name", "is_archived", "is_pinned"),
+    shown=("name", "is_archived", "is_pinned", "agent_account"),
 )
 PROJECT = Kind(
     name="project",
@@ -216,7 +216,7 @@ USER = Kind(
     save=lambda tx, u, expected: _stored(lambda: tx.users.save(u)),
     topics=lambda u: ("users",),
     about=("username",),
-    shown=("username", "display_name", "is_admin", "is_active", "is_remote"),
+    shown=("username", "display_name", "is_admin", "is_active", "is_remote", "agent_account"),
 )
 GROUP = Kind(
     name="group",

@@ -12,6 +12,7 @@ from resolute.domain.placement import place
 from resolute.domain.task import Task, TaskType
 from resolute.domain.trial import Trial, TrialState
 from resolute.domain.user import User
+from resolute.engine.access.agent_accounts import account_of
 from resolute.engine.experiments.configuration import configuration_of
 from resolute.engine.experiments.submission import CreatedExperiment, new_search
 from resolute.engine.jobs.cluster import usable_nodes
@@ -38,12 +39,16 @@ def native_request(platform: Platform, validated: CreatedExperiment, *, user: Us
         context_id=context_id,
     )
     allocation = _placed(platform, validated, task)
+    with platform.store.read() as tx:
+        workspace_id = tx.workspaces.project(experiment.project_id).workspace_id
+        account = account_of(platform, tx, user_id=user.id, workspace_id=workspace_id)
     launch = Launch(
         task=task,
         allocation=allocation,
         variables=task_variables(platform.config, task, allocation, username=user.username, token=MASK),
         device=find_pool(platform, allocation.resource_pool, key="resources.resource_pool").device,
         log_path=str(platform.logs.path(task.id)),
+        account=account,
     )
     checkpoint = trial.warm_start_checkpoint
     gang = trial_gang(launch, experiment, trial, context=context, checkpoint=checkpoint, steps_completed=0)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from resolute.domain.agent_account import AgentAccount
 from resolute.domain.allocation import Allocation
 from resolute.domain.gang import CLUSTER_INFO, cluster_info, node_variables
 from resolute.domain.node import DeviceType
@@ -25,6 +26,7 @@ class Launch:
     device: DeviceType
     """Of its slots."""
     log_path: str
+    account: AgentAccount | None = None
 
     def gang(
         self,
@@ -51,6 +53,7 @@ class Launch:
             env={**(given or {}), **self.variables, **(own or {})},
             files=dict(files or {}),
             log_path=self.log_path,
+            account=self.account,
             **options,
         )
 

@@ -17,6 +17,7 @@ from resolute.domain.log import LogLevel
 from resolute.domain.node import DeviceType
 from resolute.domain.pool import pool_named
 from resolute.domain.verdict import Exit
+from resolute.engine.access.agent_accounts import account_of
 from resolute.engine.jobs.exits import allocation_ended
 from resolute.engine.jobs.fencing import allocation_token, secret_of
 from resolute.engine.jobs.gang import Launch, task_variables
@@ -111,7 +112,9 @@ def build_gang(platform: Platform, allocation: Allocation) -> Gang:
     """The gang of an allocation, from what is stored, as the task's kind makes it."""
     with platform.store.read() as tx:
         task = tx.tasks.get(allocation.task_id)
-        username = tx.users.get(owner_of(tx, task).user_id).username
+        owner = owner_of(tx, task)
+        username = tx.users.get(owner.user_id).username
+        account = account_of(platform, tx, user_id=owner.user_id, workspace_id=owner.workspace_id)
         token = allocation_token(secret_of(tx), allocation.id)
     launch = Launch(
         task=task,
@@ -119,6 +122,7 @@ def build_gang(platform: Platform, allocation: Allocation) -> Gang:
         variables=task_variables(platform.config, task, allocation, username=username, token=token),
         device=_device_of(platform, allocation),
         log_path=str(platform.logs.path(task.id)),
+        account=account,
     )
     return kind_of(task).gang(platform, launch)
 

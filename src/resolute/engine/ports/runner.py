@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
+from resolute.domain.agent_account import AgentAccount
 from resolute.domain.allocation import NodeShare
 from resolute.domain.gang import Phase
 from resolute.domain.node import Node, Pool
@@ -57,6 +58,8 @@ class Gang:
     model_path: str = ""
     """Folder or file of the master's machine with a trained model, as RESOLUTE_MODEL_SOURCE names it. On another
     machine the supervisor fetches it from the master, and the variable names the copy."""
+    account: AgentAccount | None = None
+    """As whom its processes run, on a runner that can do that. None: as the runner."""
     log_path: str = ""
     """File of the master's machine that output is appended to, in the form of `domain.log`. From another machine it is
     sent to the master."""

@@ -9,14 +9,19 @@ import fcntl
 import os
 import re
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from resolute.domain.errors import EnvironmentFailed, Unavailable
+from resolute.domain.errors import EnvironmentFailed, ResoluteError, Unavailable
 
 _LOCK_TURN_S = 0.2
+BUILD_LATER = 75
+"""As `EX_TEMPFAIL`."""
 _DECORATION = re.compile(r"[×╰─▶│├╭✘⚠]+|^\s*error:", re.MULTILINE)
 
 _MAY_PASS = re.compile(
@@ -76,6 +81,24 @@ def ensure_built(
             shutil.rmtree(build.directory, ignore_errors=True)
             raise
         say(f"The Python environment is complete and kept for later: {build.directory}")
+
+
+def build_alone(build: EnvironmentBuild, env: dict[str, str]) -> None:
+    """In a process that does nothing else: says what goes on, and ends it with a sentence when it cannot be built."""
+
+    def execute(argv: list[str]) -> tuple[int, str]:
+        done = subprocess.run(argv, env=env, cwd="/", stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        return done.returncode, done.stderr.decode(errors="replace")
+
+    def say(text: str) -> None:
+        print(text, flush=True)
+
+    try:
+        Path(build.directory).parent.mkdir(parents=True, exist_ok=True)
+        ensure_built(build, execute=execute, say=say, wait=time.sleep)
+    except ResoluteError as error:
+        print(error, file=sys.stderr, flush=True)
+        os._exit(BUILD_LATER if isinstance(error, Unavailable) else 1)
 
 
 def _install(build: EnvironmentBuild, execute: Execute) -> None:

@@ -8,6 +8,15 @@ FORCE_SIGNAL = signal.SIGUSR2
 ORDERS = (signal.SIGTERM, FORCE_SIGNAL)
 
 
+def reset_signals() -> None:
+    """As a process has them that was just executed."""
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGTERM, signal.SIGUSR2, signal.SIGCHLD, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+
 class Stopped(Exception):
     """The gang was told to end before its entrypoint ran."""
 

@@ -28,8 +28,8 @@ class Child:
     err: int
 
 
-def execute(argv: list[str], *, env: dict[str, str], cwd: Path) -> Child:
-    """Raises OSError when there is nothing to execute."""
+def execute(argv: list[str], *, env: dict[str, str], cwd: Path, become: Callable[[], None] | None = None) -> Child:
+    """`become`: called in the new process before it is executed. Raises OSError when there is nothing to execute."""
     process = subprocess.Popen(
         argv,
         env=env,
@@ -38,6 +38,7 @@ def execute(argv: list[str], *, env: dict[str, str], cwd: Path) -> Child:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        preexec_fn=become,  # sound: this process has one thread
     )
     assert process.stdout is not None
     assert process.stderr is not None

@@ -21,6 +21,7 @@ import types
 from typing import Any, Literal, NoReturn
 
 from resolute.runners.shepherd.entrypoint import PythonCommand
+from resolute.runners.shepherd.orders import reset_signals
 
 _SIGINT_EXIT = 128 + signal.SIGINT
 _COULD_NOT_FLUSH = 120
@@ -29,7 +30,7 @@ _THREAD_SETTERS = ("scipy_openblas_set_num_threads64_", "scipy_openblas_set_num_
 
 def run_python(command: PythonCommand, env: dict[str, str], *, base_path: list[str]) -> NoReturn:
     """Ends the process with the exit code that the command would have had."""
-    _reset_signals()
+    reset_signals()
     _set_environment(env)
     _open_streams()
     _set_arguments(command, base_path)
@@ -41,14 +42,6 @@ def run_python(command: PythonCommand, env: dict[str, str], *, base_path: list[s
     vars(main)["__annotations__"] = {}
     sys.modules["__main__"] = main
     _leave(_exit_code(command, main), main)
-
-
-def _reset_signals() -> None:
-    signal.set_wakeup_fd(-1)
-    for number in (signal.SIGTERM, signal.SIGUSR2, signal.SIGCHLD, signal.SIGHUP, signal.SIGQUIT):
-        signal.signal(number, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
 
 def _set_environment(env: dict[str, str]) -> None:

@@ -81,6 +81,13 @@ class RunDirectory:
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         _write_new(self.node_request, json.dumps(request).encode())
 
+    def open_to_account(self) -> None:
+        """Others may pass to the folders that were handed over. Names here are known; contents are the runner's."""
+        for path in self.path.iterdir():
+            if path.is_file():
+                path.chmod(0o600)
+        self.path.chmod(0o711)
+
     def take_request(self) -> dict[str, Any]:
         request: dict[str, Any] = json.loads(self._request.read_bytes())
         self._request.unlink()
@@ -90,6 +97,7 @@ class RunDirectory:
         """True for exactly one caller, ever. Space for the exit code is set aside at the same time."""
         draft = self.path / f".claim.{_own_suffix()}"
         draft.write_text(json.dumps(asdict(identity)))
+        draft.chmod(0o600)
         try:
             os.link(draft, self._claim)
         except FileExistsError:

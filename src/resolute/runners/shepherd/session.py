@@ -20,14 +20,21 @@ from resolute.domain.gang import Phase
 from resolute.domain.log import LogLevel
 from resolute.host.process_identity import identity_of
 from resolute.runners.context import unpack_context
+from resolute.runners.shepherd.account import Account, account_from_json
 from resolute.runners.shepherd.cgroups import Cgroup, cgroup_of
 from resolute.runners.shepherd.entrypoint import PythonCommand, can_run_here, command_of, plain_python
-from resolute.runners.shepherd.environment import build_from_json, ensure_built
+from resolute.runners.shepherd.environment import (
+    BUILD_LATER,
+    EnvironmentBuild,
+    build_alone,
+    build_from_json,
+    ensure_built,
+)
 from resolute.runners.shepherd.master_link import MasterLink
 from resolute.runners.shepherd.model_code import ensure_code
 from resolute.runners.shepherd.model_files import unpack_model
 from resolute.runners.shepherd.mounts import mount
-from resolute.runners.shepherd.orders import Orders, Stopped
+from resolute.runners.shepherd.orders import Orders, Stopped, reset_signals
 from resolute.runners.shepherd.output import follow
 from resolute.runners.shepherd.ownership import MARK_VARIABLE
 from resolute.runners.shepherd.partners import files_of, meet, variables_of
@@ -78,6 +85,20 @@ def shepherd(run: RunDirectory, warmth: Warmth | None = None) -> None:
     reporting.end(ended, is_hurried)
 
 
+def _become(account: Account | None, warmth: Warmth, command: PythonCommand, env: dict[str, str]) -> None:
+    if account is not None:
+        account.become()
+    warmth.become(command, env)
+
+
+def _never() -> bool:
+    return False
+
+
+def _print(text: str, level: LogLevel) -> None:
+    print(text, file=sys.stderr if level is LogLevel.WARNING else sys.stdout, flush=True)
+
+
 def _is_hurried(orders: Orders, seconds: float) -> bool:
     """Wait; True when there was an order to end."""
     select.select([orders.wakeups], [], [], seconds)
@@ -115,8 +136,62 @@ class _Session:
         self._fetch_model()
         self._meet_partners()
         self._write_files()
-        mount(self._request["bind_mounts"], work=self._run.work, say=self._log.say)
+        self._hand_over()
+        self._mount()
         return self._run_startup_hook() or self._run_entrypoint()
+
+    @property
+    def _account(self) -> Account | None:
+        """As whom user code runs; None: as this process."""
+        return account_from_json(self._request["account"])
+
+    def _hand_over(self) -> None:
+        account = self._account
+        if account is None:
+            return
+        for folder in (self._run.work, self._run.files, self._run.path / "model"):
+            if folder.exists():
+                account.give(folder)
+        self._run.open_to_account()
+        if not account.can(lambda: os.access(self._run.work, os.X_OK)):
+            raise EnvironmentFailed(
+                f"{account} cannot enter {self._run.work}: a folder above it is closed to others. Start the master "
+                "with a --home that they may pass through, such as /srv/resolute."
+            )
+        if not self._can_run_python:
+            self._log.say(
+                f"{account} cannot run {self._request['interpreter']}: a folder above it is closed to others. Install "
+                "Resolute where everybody may read it, or name another interpreter with environment.python.",
+                LogLevel.WARNING,
+            )
+
+    @property
+    def _can_run_python(self) -> bool:
+        return self._account is None or self._account.can(lambda: os.access(self._request["interpreter"], os.X_OK))
+
+    def _mount(self) -> None:
+        mounts = self._request["bind_mounts"]
+        if self._account is None:
+            mount(mounts, work=self._run.work, say=self._log.say)
+        elif mounts:
+            # Links that the account makes itself: what root mounts or links could lead to what is none of its business.
+            self._act(self._account, lambda: mount(mounts, work=self._run.work, say=_print, enter_namespace=_never))
+
+    def _act(self, account: Account, work: Callable[[], None]) -> tuple[int, str]:
+        """Done by a process of the account. Its exit code, and what it wrote to standard error."""
+
+        def run() -> None:
+            reset_signals()
+            account.become()
+            work()
+            os._exit(0)
+
+        self._orders.check()
+        heard: list[bytes] = []
+        code = self._follow(fork(run, cwd=Path("/")), heard)
+        if code in (128 + signal.SIGTERM, 128 + signal.SIGKILL):
+            raise Stopped(code - 128)
+        return code, b"".join(heard).decode(errors="replace")
 
     def _enter_cgroup(self) -> None:
         """Also this process: what it starts is in the group from its first instruction."""
@@ -131,8 +206,18 @@ class _Session:
             build = build_from_json(self._request["build"])
             if not build.is_complete:
                 self._reporting.phase(Phase.PULLING)
-            ensure_built(build, execute=self._execute_and_listen, say=self._log.say, wait=self._wait)
+            if self._account is None:
+                ensure_built(build, execute=self._execute_and_listen, say=self._log.say, wait=self._wait)
+            elif not build.is_complete:
+                self._build_as(self._account, build)
         self._reporting.phase(Phase.STARTING)
+
+    def _build_as(self, account: Account, build: EnvironmentBuild) -> None:
+        """Installing a package may run code of its author."""
+        code, complaint = self._act(account, functools.partial(build_alone, build, self._env))
+        if code:
+            failure = Unavailable if code == BUILD_LATER else EnvironmentFailed
+            raise failure(complaint.strip().rpartition("\n")[2] or "The Python environment could not be built.")
 
     def _execute_and_listen(self, argv: list[str]) -> tuple[int, str]:
         self._orders.check()
@@ -226,15 +311,19 @@ class _Session:
         command = plain_python(entrypoint)
         if self._warmth is None or command is None or not self._is_fit_for(command, self._warmth):
             return self._execute(command_of(entrypoint))
-        become = functools.partial(self._warmth.become, command, self._env)
+        become = functools.partial(_become, self._account, self._warmth, command, self._env)
         return fork(become, cwd=self._run.work)
 
     def _is_fit_for(self, command: PythonCommand, warmth: Warmth) -> bool:
+        if not self._can_run_python:
+            return False
         is_there = command.is_module or (self._run.work / command.target).is_file()
         return is_there and can_run_here(command, self._env, executable=sys.executable, own_env=warmth.own_env)
 
     def _execute(self, argv: list[str]) -> Child:
-        return execute(argv, env=self._env, cwd=self._run.work)
+        account = self._account
+        become = None if account is None else account.become
+        return execute(argv, env=self._env, cwd=self._run.work, become=become)
 
     @property
     def _env(self) -> dict[str, str]:

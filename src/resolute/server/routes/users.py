@@ -14,7 +14,7 @@ from resolute.server.addresses import address_of, is_loopback, network_of
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import Order, Paging, is_descending, pagination
 from resolute.server.resource import Resource
-from resolute.server.shapes.users import token_message, user_message
+from resolute.server.shapes.users import given_account, token_message, user_message
 from resolute.server.state import StateOf
 from resolute.spec.wire import users as wire
 from resolute.spec.wire.base import Empty
@@ -102,6 +102,7 @@ def post_user(body: wire.PostUserRequest, platform: PlatformOf, caller: Caller) 
         is_active=body.user.active,
         is_remote=body.user.remote,
         display_name=body.user.display_name,
+        agent_account=given_account(platform, body.user.agent_user_group),
         modified_at=platform.clock(),
     )
     password = client_form(body.password, is_hashed=body.is_hashed)
@@ -185,6 +186,7 @@ def get_user(user_id: int, platform: PlatformOf) -> wire.UserResponse:
 def patch_user(
     user_id: int, body: wire.PatchUser, platform: PlatformOf, caller: Caller, state: StateOf
 ) -> wire.UserResponse:
+    account = given_account(platform, body.agent_user_group)
     changes = UserChanges(
         username=body.username,
         display_name=body.display_name,
@@ -192,6 +194,8 @@ def patch_user(
         is_admin=body.admin,
         is_active=body.active,
         is_remote=body.remote,
+        agent_account=account,
+        clears_agent_account=body.agent_user_group is not None and account is None,
     )
     user = accounts.change_user(platform, user_id, changes, by=caller.acting)
     state.tokens.forget()

@@ -15,6 +15,7 @@ from resolute.engine.ports.database import Transaction
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import Order, Paging, is_descending, pagination
 from resolute.server.resource import Resource
+from resolute.server.shapes.users import given_account
 from resolute.server.shapes.workspaces import template_message, workspace_message
 from resolute.spec.wire import workspaces as wire
 from resolute.spec.wire.base import Empty
@@ -59,8 +60,14 @@ def get_workspaces(
 
 @router.post("/api/v1/workspaces", needs=needs.CREATE_WORKSPACE)
 def post_workspace(body: wire.PostWorkspaceRequest, platform: PlatformOf, caller: Caller) -> wire.WorkspaceResponse:
+    if body.agent_user_group is not None:
+        caller.rights.require_everywhere(Permission.ADMINISTRATE_USER)
     workspace = engine.add_workspace(
-        platform, user=caller.user, name=body.name, checkpoint_storage=body.checkpoint_storage_config
+        platform,
+        user=caller.user,
+        name=body.name,
+        checkpoint_storage=body.checkpoint_storage_config,
+        agent_account=given_account(platform, body.agent_user_group),
     )
     return _show(platform, workspace.id)
 
@@ -78,11 +85,16 @@ def patch_workspace(
         with platform.store.read() as tx:
             permission = Permission.SET_WORKSPACE_CHECKPOINT_STORAGE_CONFIG
             caller.check(tx, permission, "workspace_id", workspace_id)
+    if body.agent_user_group is not None:
+        caller.rights.require_everywhere(Permission.ADMINISTRATE_USER)
+    account = given_account(platform, body.agent_user_group)
     engine.change_workspace(
         platform,
         workspace_id,
         name=body.name,
         checkpoint_storage=body.checkpoint_storage_config,
+        agent_account=account,
+        clears_agent_account=body.agent_user_group is not None and account is None,
     )
     return _show(platform, workspace_id)
 

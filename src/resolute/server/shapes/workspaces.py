@@ -4,6 +4,7 @@ from resolute.domain.template import Template
 from resolute.domain.user import User
 from resolute.domain.workspace import Workspace
 from resolute.engine.access.project_views import ProjectView
+from resolute.server.shapes.users import account_message
 from resolute.spec.secrets import masked, masked_storage
 from resolute.spec.wire import workspaces as wire
 
@@ -20,6 +21,7 @@ def workspace_message(workspace: Workspace, owner: User, counts: tuple[int, int]
         num_projects=projects,
         num_experiments=experiments,
         pinned=workspace.is_pinned,
+        agent_user_group=account_message(workspace.agent_account),
         checkpoint_storage_config=masked_storage(workspace.checkpoint_storage),
     )
 

@@ -5,7 +5,7 @@ from resolute.spec.wire.enums import TokenType
 from resolute.spec.wire.paging import Pagination
 
 
-class AgentUserGroup(Wire):
+class AgentUserGroup(Request):
     agent_uid: int | None = None
     agent_gid: int | None = None
     agent_user: str | None = None

@@ -45,6 +45,7 @@ class PostWorkspaceRequest(Request):
 class PatchWorkspace(Request):
     name: str | None = None
     checkpoint_storage_config: JsonObject | None = None
+    agent_user_group: AgentUserGroup | None = None
 
 
 class Completed(Wire):

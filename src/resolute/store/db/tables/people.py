@@ -9,7 +9,8 @@ from sqlalchemy import (
     Text,
 )
 
-from resolute.store.db.columns import Moment
+from resolute.domain.agent_account import AgentAccount
+from resolute.store.db.columns import Moment, Record
 from resolute.store.db.tables.base import metadata
 
 users = Table(
@@ -24,6 +25,7 @@ users = Table(
     Column("password_hash", Text, nullable=False),
     Column("modified_at", Moment, nullable=False),
     Column("last_auth_at", Moment),
+    Column("agent_account", Record(AgentAccount)),
     sqlite_autoincrement=True,
 )
 

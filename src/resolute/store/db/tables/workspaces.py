@@ -10,7 +10,8 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from resolute.store.db.columns import Document, Elements, Moment
+from resolute.domain.agent_account import AgentAccount
+from resolute.store.db.columns import Document, Elements, Moment, Record
 from resolute.store.db.tables.base import metadata
 
 workspaces = Table(
@@ -24,6 +25,7 @@ workspaces = Table(
     Column("is_pinned", Boolean, nullable=False),
     Column("checkpoint_storage", Document),
     Column("created_at", Moment, nullable=False),
+    Column("agent_account", Record(AgentAccount)),
     sqlite_autoincrement=True,
 )
 
