@@ -135,15 +135,19 @@ def test_an_interpreter_of_a_user_is_asked_as_that_user(open_bench: Any, cold: L
 
 @as_root
 def test_an_environment_is_built_by_the_account_and_for_it(open_bench: Any, cold: LocalRunner, wheel: Path) -> None:
-    environment = EnvironmentSpec(python=SYSTEM_PYTHON, requirements=(str(wheel),))
+    # The home is closed to the account; what it installs lies elsewhere.
+    found = open_bench.home.with_name("wheels") / wheel.name
+    found.parent.mkdir()
+    found.write_bytes(wheel.read_bytes())
+    environment = EnvironmentSpec(python=SYSTEM_PYTHON, requirements=(str(found),))
     script = "python3 -c 'import greeting, sys; print(greeting.VERSION, sys.prefix)'"
     first = open_bench.gang("a", script, environment=environment, account=NOBODY)
 
     status = open_bench.run(cold, first)
 
+    assert status.exit_code == 0, open_bench.text(first)
     envs = open_bench.home / "accounts/54321/envs"
     (prefix,) = (path for path in envs.iterdir() if path.is_dir())
-    assert status.exit_code == 0, open_bench.text(first)
     assert f"1.0 {prefix}" in open_bench.text(first)
     assert {path.stat().st_uid for path in (prefix, *prefix.rglob("greeting.py"))} == {NOBODY.uid}
 

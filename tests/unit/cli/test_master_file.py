@@ -51,6 +51,7 @@ def test_every_option_may_stand_in_the_file(given: Any, tmp_path: Path) -> None:
         "initial_password": "and another",
         "audit_days": 365,
         "rights": "roles",
+        "run_as": "trials",
         "warm": False,
     }
     assert set(values) == OPTIONS
