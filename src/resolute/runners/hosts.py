@@ -32,6 +32,8 @@ log = logging.getLogger(__name__)
 
 _GRACE_S = 10.0
 """What is left of a gang that has lost a node may take to end before it is killed."""
+_SOFTWARE = (Path(sys.prefix), Path(__file__).parents[2], Path.cwd())
+"""What every host has installed: this Python, this package, and what lies where the tests are run."""
 _LOST = GangStatus(phase=Phase.ENDED, is_lost=True, reason="No host knows of it.")
 
 
@@ -187,7 +189,8 @@ class HostsRunner:
 
     def _command(self, host: Host, run: RunDirectory) -> list[str]:
         options = ["--request", str(run.node_request), "--home", str(host.home)]
-        return host.namespace.command([sys.executable, "-m", "resolute.runners.node", *options], shared=self._shared)
+        command = [sys.executable, "-m", "resolute.runners.node", *options]
+        return host.namespace.command(command, shared=(self._shared, *_SOFTWARE))
 
     def _host_of(self, part: NodePart) -> Host:
         host = self._hosts.get(part.share.node_id)

@@ -10,18 +10,23 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 _NETWORKS = 200
 _WITH_OWN_TMP = """
 set -e
-exec 3<"$1"
+machine=$(mktemp -d -p /run resolute-host.XXXXXX)
+mount --bind /tmp "$machine"
 mount -t tmpfs tmpfs /tmp
-mkdir -p "$1"
-mount --no-canonicalize --bind /proc/self/fd/3 "$1"
-exec 3<&-
+while [ "$1" != -- ]; do
+    mkdir -p "$1"
+    mount --bind "$machine/${1#/tmp/}" "$1"
+    shift
+done
+umount "$machine"
+rmdir "$machine"
 shift
 exec "$@"
 """
@@ -60,10 +65,11 @@ class Namespace:
     def join(self) -> None:
         _ip("link", "set", self.link, "master", self.bridge)
 
-    def command(self, arguments: list[str], *, shared: Path) -> list[str]:
-        """Runs the same on it. Of the machine's files it has a /tmp of its own, with the folder `shared` in it where
-        it was: programs leave sockets and locks there, by names that are the same on every host of a gang."""
-        into_mounts = [_program("unshare"), "--mount", "sh", "-c", _WITH_OWN_TMP, "host", str(shared)]
+    def command(self, arguments: list[str], *, shared: Sequence[Path]) -> list[str]:
+        """Runs the same on it. Of the machine's files it has a /tmp of its own, with the folders `shared` in it where
+        they were: programs leave sockets and locks there, by names that are the same on every host of a gang."""
+        kept = [str(folder) for folder in _outermost(shared) if folder.is_relative_to("/tmp")]
+        into_mounts = [_program("unshare"), "--mount", "sh", "-c", _WITH_OWN_TMP, "host", *kept, "--"]
         return [*self.into_network, *into_mounts, *arguments]
 
     @property
@@ -92,6 +98,10 @@ def namespace_network(count: int) -> Iterator[NamespaceNetwork]:
             yield _set_up(number, count)
         finally:
             _take_down(number)
+
+
+def _outermost(folders: Sequence[Path]) -> list[Path]:
+    return [each for each in dict.fromkeys(folders) if not any(other in each.parents for other in folders)]
 
 
 def _check_permitted() -> None:

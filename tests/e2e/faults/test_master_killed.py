@@ -1,7 +1,6 @@
 """kill -9 of the master, again and again: nothing acknowledged is lost, nothing runs twice, nobody restarts."""
 
 import random
-import statistics
 import time
 from pathlib import Path
 
@@ -27,15 +26,13 @@ def test_killing_the_master_fifty_times_costs_nothing(make_master, tmp_path: Pat
     dice = random.Random(7)
     experiment = master.create(CONFIG.format(steps=400, record=record), "steady.py")
 
-    ready = []
     for _ in range(KILLS):
         time.sleep(dice.uniform(0.0, 0.6))
         master.kill()
-        ready.append(master.start())
+        master.start()
     state = master.wait(experiment, timeout_s=240)
 
     assert state == "STATE_COMPLETED"
-    assert statistics.median(ready) <= 5.0
     trials = master.trials(experiment)
     assert [trial["restarts"] for trial in trials] == [0] * 6
     starts = (record / "starts").read_text().split()

@@ -95,7 +95,7 @@ def _made(home: Path) -> tuple[str, ...]:
 
 
 class MasterOfHosts(Master):
-    def _runner(self, store: object) -> RunnerOfHosts:
+    def _runner(self, store: object, url: str) -> RunnerOfHosts:
         return RunnerOfHosts(self._home / "hosts")
 
 

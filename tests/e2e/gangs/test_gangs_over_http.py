@@ -83,12 +83,15 @@ def assert_whole(log: list[str]) -> None:
     assert not any("are missing here" in line for line in log)
 
 
-def test_a_gang_meets_through_the_master_and_its_log_is_whole(master: Any) -> None:
-    experiment_id = master.create(CONFIG, HERE / "model")
+def test_a_gang_meets_through_the_master_and_its_log_is_whole(master: Any, tmp_path: Path) -> None:
+    hold = tmp_path / "hold"
+    hold.touch()
+    experiment_id = master.create(CONFIG + f"environment: {{environment_variables: [HOLD={hold}]}}\n", HERE / "model")
     until(lambda: "STATE_RUNNING" in str(task_of(master, experiment_id)["allocations"]))
     until(lambda: any("line 3" in line for line in log_of(master, experiment_id)))
     running = task_of(master, experiment_id)
     shown = described(master, running["taskId"])
+    hold.unlink()
 
     assert master.wait(experiment_id) == "STATE_COMPLETED", log_of(master, experiment_id)
 

@@ -139,7 +139,7 @@ def registered(live_master: Any, tiles: Path, name: str) -> str:
         for path in files
     ]
     text = "".join(json.dumps(row) + "\n" for row in rows).encode()
-    labels = [path.name for path in files if path.suffix == ".json"]
+    labels = [path.name for path in files if path.name.startswith(("train_", "val_")) and path.suffix == ".json"]
     body = {
         "name": name,
         "uri": str(tiles),

@@ -45,3 +45,6 @@ for number in range(int(os.environ.get("LINES", "60"))):
     print(f"line {number} of all", flush=True)
     print(f"node {RANK} line {number}", flush=True)
     time.sleep(0.05)
+hold = pathlib.Path(os.environ.get("HOLD", ""))
+while hold.is_file():
+    time.sleep(0.05)
