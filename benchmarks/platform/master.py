@@ -31,7 +31,7 @@ class Master:
         return 0.0
 
     def create(self, config: str, files: dict[str, str]) -> int:
-        definition = [_file(path, text) for path, text in files.items()]
+        definition = [definition_file(path, text) for path, text in files.items()]
         answer = self.http.post(
             "/api/v1/experiments", json={"config": config, "modelDefinition": definition, "activate": True}
         )
@@ -69,7 +69,7 @@ def running_master(*, slots: int = 2) -> Iterator[Master]:
                 process.wait(timeout=30)
 
 
-def _file(path: str, text: str) -> dict[str, Any]:
+def definition_file(path: str, text: str) -> dict[str, Any]:
     import base64
 
     content = base64.b64encode(text.encode()).decode()
