@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Builds are reproducible: the same commit gives the same bytes.
 export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 315532800)
 
-.PHONY: help setup up demo wheel tag publish check test test-all ui browser bench bench-search bench-imagery bench-detection bench-serving format lock clean
+.PHONY: help setup up demo wheel tag publish check test test-all ui browser bench bench-search bench-imagery bench-detection bench-serving chaos soak format lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -120,6 +120,16 @@ bench-serving: setup .venv-kserve-server/.ready .venv-mlserver-server/.ready .ve
 		RESOLUTE_LITSERVE_PYTHON=.venv-litserve-server/bin/python $(BIN)/python -m benchmarks.serving.echo
 	PYTHONPATH=. $(BIN)/python -m benchmarks.serving.router
 	PYTHONPATH=. $(BIN)/python -m benchmarks.serving.router_rollout
+
+# Minutes each. Parts of it need root: a disk that is full (mount), hosts that are cut off (network namespaces).
+chaos: setup ## random kills and faults under load: nothing acknowledged is lost, nothing runs twice
+	$(BIN)/python -m benchmarks.chaos.run --kills 100 --faults 9
+	$(BIN)/python -m benchmarks.chaos.run --kills 40 --faults 8 --database postgres --storage s3
+	@[ "$$(id -u)" = 0 ] || echo "SKIPPED: storms over several hosts, which need root."
+	[ "$$(id -u)" != 0 ] || $(BIN)/python -m benchmarks.chaos.run --kills 30 --faults 8 --hosts 3
+
+soak: setup ## ten minutes of live pages: fails when the master's memory, files, threads or disk keep growing
+	$(BIN)/python -m benchmarks.platform.soak
 
 format: setup ## format the code
 	$(BIN)/ruff format src tests benchmarks examples

@@ -38,6 +38,8 @@ class Storm:
         self.rng = rng
         self.kills: dict[str, int] = {}
         self.faults: dict[str, int] = {}
+        self.spared = set(WEIGHTS)
+        """Kinds of which none was killed yet."""
         self._known = possible(stage, disk_can_be_full)
 
     @property
@@ -52,10 +54,14 @@ class Storm:
         if not _send(self.rng.choice(found), signal.SIGKILL):
             return False
         self.kills[kind] = self.kills.get(kind, 0) + 1
+        self.spared.discard(kind)
         return True
 
     def kill_any(self) -> str:
-        """The kind that was hit; empty when what was drawn was not there."""
+        """The kind that was hit; empty when what was drawn was not there. Kinds that were spared so far come first."""
+        for kind in self.rng.sample(sorted(self.spared), len(self.spared)):
+            if self.kill(kind):
+                return kind
         kind = self.rng.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
         return kind if self.kill(kind) else ""
 

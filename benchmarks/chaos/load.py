@@ -48,7 +48,6 @@ class Load:
             work()
         except Exception as error:
             self.failures.append(f"{work.__name__}: {error!r}")
-            print(self.failures[-1], flush=True)
 
     # ------------------------------------------------------------------------------------------------- experiments
 

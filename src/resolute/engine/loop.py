@@ -13,6 +13,7 @@ from resolute.engine.jobs.reaping import reap
 from resolute.engine.jobs.scheduling import schedule
 from resolute.engine.jobs.starting import InTurn, SideBySide, Starter, start_placed
 from resolute.engine.platform import Platform
+from resolute.engine.ports.database import ReleasesSpace
 from resolute.engine.ports.runner import Watches
 
 log = logging.getLogger(__name__)
@@ -86,8 +87,14 @@ class EngineLoop:
         while not self._stopping.wait(0.5):
             try:
                 collect_pending(self._platform)
+                self._release_space()
             except Exception:
                 log.exception("collecting checkpoints failed; it goes on")
+
+    def _release_space(self) -> None:
+        store = self._platform.store
+        while isinstance(store, ReleasesSpace) and not self._stopping.is_set() and store.release_space():
+            pass
 
 
 def prepare(platform: Platform) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from resolute.domain.allocation import Allocation, AllocationState
 from resolute.domain.checkpoint import Checkpoint, CheckpointState
@@ -375,3 +375,11 @@ class Store(Protocol):
         """A consistent snapshot. Writing in it is a bug."""
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class ReleasesSpace(Protocol):
+    """A power some stores have: giving back the disk space of what was deleted."""
+
+    def release_space(self) -> bool:
+        """Give some back; writers hardly notice. False: there is nothing to give."""

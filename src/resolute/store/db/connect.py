@@ -14,6 +14,7 @@ from sqlalchemy.pool import QueuePool
 from resolute.domain.errors import InvalidInput, NotSupported
 from resolute.store.db.durability import WalSync
 from resolute.store.db.ownership import FileLock, Ownership, SessionLock
+from resolute.store.db.space import INCREMENTAL
 from resolute.store.db.writing import EngineWriter, SqliteWriter, Writer
 
 READERS = 40
@@ -21,6 +22,9 @@ READERS = 40
 _POOL_TIMEOUT_S = 30
 _BUSY_TIMEOUT_S = 10
 _CACHE_KIB = 16 * 1024
+"""Of the one writer."""
+_READER_CACHE_KIB = 2 * 1024
+"""Of each reader: 80 MB for all of them. Pages that are read often stay in the operating system's memory anyway."""
 _LOG_BYTES = 64 * 1024 * 1024
 # Held by the open write transaction: any number, as long as all masters of a database use the same.
 _WRITER_LOCK = 7_364_855
@@ -34,6 +38,8 @@ class Database:
     reader: Engine
     place: str
     ownership: Ownership
+    file: Path | None = None
+    """Of SQLite: its space is given back by us. None: the database sees to it itself."""
     sync: WalSync | None = None
     """Where a commit has to wait until it is durable; None: the database sees to it itself."""
 
@@ -72,7 +78,7 @@ def _sqlite(path: Path, is_durable: bool) -> Database:
     event.listen(reader, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
     writer = SqliteWriter(_sqlite_engine(path, readers=False))
     ownership = Ownership(FileLock(path), str(path), is_checked=False)
-    return Database(writer, reader, str(path), ownership, WalSync(path) if is_durable else None)
+    return Database(writer, reader, str(path), ownership, path, WalSync(path) if is_durable else None)
 
 
 def _sqlite_engine(path: Path, *, readers: bool) -> Engine:
@@ -97,17 +103,19 @@ def _open_sqlite(path: Path, *, query_only: bool) -> sqlite3.Connection:
         cached_statements=512,
     )
     pragmas = [
+        # First of all: it counts only before anything is in the file.
+        f"PRAGMA auto_vacuum = {INCREMENTAL}",
         "PRAGMA journal_mode = WAL",
         # The log is synced by `WalSync`, for all waiting commits at once; checkpoints sync by themselves.
         "PRAGMA synchronous = NORMAL",
         "PRAGMA foreign_keys = ON",
         "PRAGMA temp_store = MEMORY",
-        f"PRAGMA cache_size = -{_CACHE_KIB}",
+        f"PRAGMA cache_size = -{_READER_CACHE_KIB if query_only else _CACHE_KIB}",
         # A log that a long reader made grow is cut again once it has been moved into the database.
         f"PRAGMA journal_size_limit = {_LOG_BYTES}",
     ]
     if query_only:
-        pragmas = [*pragmas[1:], "PRAGMA query_only = ON"]
+        pragmas = [*pragmas[2:], "PRAGMA query_only = ON"]
     try:
         for pragma in pragmas:
             connection.execute(pragma)

@@ -29,6 +29,7 @@ from resolute.store.db.ownership import WAIT_S, Owner, current_owner
 from resolute.store.db.rights import RightsTable
 from resolute.store.db.schema import prepare
 from resolute.store.db.settings import SettingTable
+from resolute.store.db.space import has_spare_pages, make_shrinkable, release_pages
 from resolute.store.db.tasks import TaskTable
 from resolute.store.db.templates import TemplateTable
 from resolute.store.db.trials import TrialTable
@@ -139,6 +140,16 @@ class DatabaseTransaction:
     def changes(self) -> ChangeTable:
         return ChangeTable(self._connection)
 
+    @property
+    def has_spare_pages(self) -> bool:
+        driver = driver_of(self._connection)
+        return driver is not None and has_spare_pages(driver)
+
+    def release_pages(self) -> None:
+        driver = driver_of(self._connection)
+        if driver is not None:
+            release_pages(driver)
+
     def after_commit(self, action: Callable[[], None]) -> None:
         self._after_commit.append(action)
 
@@ -166,6 +177,8 @@ class DatabaseStore:
             with translated(database.place):
                 if owner is not None:
                     database.ownership.take(self._current_owner, wait_s=wait_s)
+                if owner is not None and database.file is not None and database.file.exists():
+                    make_shrinkable(database.file)
                 prepare(database.writer, database.place)
                 if owner is not None:
                     with database.writer.transaction() as connection:
@@ -200,6 +213,15 @@ class DatabaseStore:
     def read(self) -> Iterator[DatabaseTransaction]:
         with translated(self._database.place), self._database.reader.connect() as connection, connection.begin():
             yield DatabaseTransaction(connection, self._cache)
+
+    def release_space(self) -> bool:
+        """`engine.ports.database.ReleasesSpace`."""
+        with self.read() as transaction:
+            if not transaction.has_spare_pages:
+                return False
+        with self.write() as transaction:
+            transaction.release_pages()
+        return True
 
     def watch_ownership(self, on_superseded: Callable[[str], None]) -> None:
         """Hold on to the database; `on_superseded` is called with a sentence when another master has taken over."""

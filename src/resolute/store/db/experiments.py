@@ -99,6 +99,7 @@ class ExperimentTable:
         trials = select(tables.trials.c.id).where(tables.trials.c.experiment_id == experiment_id)
         trial_tasks = select(tables.trials.c.task_id).where(tables.trials.c.experiment_id == experiment_id)
         job = self._connection.execute(select(_t.job_id).where(_t.id == experiment_id)).scalars().all()
+        context = self._connection.execute(select(_t.context_id).where(_t.id == experiment_id)).scalar()
         for table in (tables.metric_chunks, tables.metric_heads, tables.metric_summaries):
             self._connection.execute(delete(table).where(table.c.trial_id.in_(trials)))
         for table in (
@@ -117,6 +118,16 @@ class ExperimentTable:
         self._connection.execute(delete(tables.trials).where(tables.trials.c.experiment_id == experiment_id))
         self._connection.execute(delete(tables.experiments).where(_t.id == experiment_id))
         self._connection.execute(delete(tables.jobs).where(tables.jobs.c.id.in_(job)))
+        if context is not None:
+            self._remove_unused_context(context)
+
+    def _remove_unused_context(self, context_id: str) -> None:
+        """Experiments of the same code share one, and tasks may run it."""
+        users = (
+            select(table.c.id).where(table.c.context_id == context_id) for table in (tables.experiments, tables.tasks)
+        )
+        if not any(self._connection.execute(each.limit(1)).first() for each in users):
+            self._connection.execute(delete(tables.contexts).where(tables.contexts.c.id == context_id))
 
 
 def _searcher(experiment: Experiment) -> dict[str, object]:

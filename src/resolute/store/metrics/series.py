@@ -15,7 +15,7 @@ from resolute.store.metrics.outline import Outline
 _BYTES_PER_POINT = 24
 _BYTES_PER_OUTLINE = 500
 """What Python itself takes for the three columns."""
-CACHE_BYTES = 512 * 1024 * 1024
+CACHE_BYTES = 128 * 1024 * 1024
 """Filled only by what is looked at."""
 N = TypeVar("N", bound=np.generic)
 Key = tuple[int, str, str]
