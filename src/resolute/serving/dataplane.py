@@ -81,6 +81,17 @@ class DataPlane:
         model = _ready(self.model(name))
         return await self._submit(model, verb, Item(instances=instances.count), [instances.json])
 
+    async def handle(self, name: str, version: str | None, item: Item, buffers: list[Buffer], *, verb: str) -> Reply:
+        """A request as it came, for a model that takes those. `verb` is `predict` or `explain`; the reply has one
+        buffer, and its outcome the status, type and headers that the handler chose."""
+        model = _ready(self.model(name, version))
+        return await self._submit(model, "handle_explain" if verb == "explain" else "handle", item, buffers)
+
+    def takes_requests(self, name: str, version: str | None = None) -> bool:
+        """Raises Unavailable while the model is not loaded: only it knows."""
+        metadata = _ready(self.model(name, version)).pool.metadata
+        return metadata is not None and metadata.takes_requests
+
     async def infer(self, name: str, version: str | None, request: InferRequest) -> Reply:
         """V2. The reply has a buffer for each tensor of its outcome."""
         model = _ready(self.model(name, version))

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from email.utils import formatdate
 from functools import lru_cache
 from http import HTTPStatus
+from http.client import responses
 from typing import Any
 
 import msgspec
@@ -33,6 +34,8 @@ class Request:
     path: str
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
+    sent_headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    """All of them, as they came; `headers` has those that the routes look at."""
     has_keep_alive: bool = True
     started: float = 0.0
     """`time.perf_counter` when its last byte came: the event loop's clock knows milliseconds only."""
@@ -86,7 +89,12 @@ def head(response: Response, *, is_last: bool, now: int) -> bytes:
 @lru_cache(maxsize=256)
 def _start(status: int, content_type: str, is_last: bool) -> bytes:
     close = "connection: close\r\n" if is_last else ""
-    return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\ncontent-type: {content_type}\r\n{close}".encode("latin-1")
+    return f"HTTP/1.1 {status} {_phrase(status)}\r\ncontent-type: {content_type}\r\n{close}".encode("latin-1")
+
+
+def _phrase(status: int) -> str:
+    """Handlers may choose a status that HTTP has no name for."""
+    return responses.get(status, "")
 
 
 @lru_cache(maxsize=2)

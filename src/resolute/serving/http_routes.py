@@ -1,4 +1,4 @@
-"""Which path does what: KServe V1, V2 and its repository extension, TorchServe's predictions, metrics.
+"""Which path does what: KServe V1, V2 and its repository extension, TorchServe's predictions and explanations, metrics.
 
 Parses, calls the data plane, shapes the answer. Every error becomes `{"error": sentence}`; no traceback leaves.
 """
@@ -6,6 +6,7 @@ Parses, calls the data plane, shapes the answer. Every error becomes `{"error": 
 import base64
 import logging
 import re
+import uuid
 from collections.abc import Callable, Coroutine
 from typing import Any
 from urllib.parse import unquote
@@ -14,12 +15,13 @@ import msgspec
 
 from resolute.domain.errors import InvalidInput, NotFound, ResoluteError
 from resolute.serving.dataplane import DataPlane
-from resolute.serving.http_message import BINARY, Request, Response, error_response, json_response
+from resolute.serving.http_message import BINARY, JSON, Request, Response, error_response, json_response
 from resolute.serving.limits import ModelFailed
 from resolute.serving.metrics import CONTENT_TYPE
-from resolute.serving.protocol import v1, v2
-from resolute.serving.protocol.form import read_form
+from resolute.serving.protocol import torchserve, v1, v2
+from resolute.serving.protocol.form import FormField, read_form
 from resolute.serving.protocol.json_text import parse
+from resolute.serving.worker_frames import Item
 
 _log = logging.getLogger("resolute.serving")
 Answer = Response | Coroutine[Any, Any, Response]
@@ -27,6 +29,7 @@ Handler = Callable[..., Answer]
 _MODEL = r"(?P<name>[^/:]+)"
 _VERSION = r"(?:/versions/(?P<version>[^/]+))?"
 _REMEMBERED = 1024
+_FINAL_STATUSES = range(200, 600)
 _any = msgspec.json.Decoder(msgspec.Raw)
 
 
@@ -52,11 +55,13 @@ class Routes:
         return {**self._routes(), **(self._repository() if has_repository else {})}
 
     def _routes(self) -> dict[str, dict[str, Handler]]:
-        post_or_put: dict[str, Handler] = {"POST": self._predictions, "PUT": self._predictions}
+        predictions: dict[str, Handler] = {"POST": self._predictions, "PUT": self._predictions}
+        explanations: dict[str, Handler] = {"POST": self._explanations, "PUT": self._explanations}
         return {
             rf"/v1/models/{_MODEL}:(?P<verb>predict|explain)": {"POST": self._predict},
             rf"/v2/models/{_MODEL}{_VERSION}/infer": {"POST": self._infer},
-            rf"/predictions/{_MODEL}(?:/(?P<version>[^/]+))?": post_or_put,
+            rf"/predictions/{_MODEL}(?:/(?P<version>[^/]+))?": predictions,
+            rf"/explanations/{_MODEL}(?:/(?P<version>[^/]+))?": explanations,
             r"/v2/health/ready": {"GET": self._ready},
             r"/v2/health/live": {"GET": self._live},
             r"/": {"GET": self._alive},
@@ -115,10 +120,30 @@ class Routes:
 
     async def _predictions(self, request: Request, name: str, version: str | None) -> Response:
         """TorchServe's: the body is one instance, the answer is the prediction itself."""
-        self._mark(request, name, "predict", version)
-        reply = await self._plane.predict(name, "predict", _one_instance(request))
+        return await self._whole(request, name, version, "predict")
+
+    async def _explanations(self, request: Request, name: str, version: str | None) -> Response:
+        return await self._whole(request, name, version, "explain")
+
+    async def _whole(self, request: Request, name: str, version: str | None, verb: str) -> Response:
+        self._mark(request, name, verb, version)
+        if self._plane.takes_requests(name, version):
+            return await self._handle(request, name, version, verb)
+        reply = await self._plane.predict(name, verb, _one_instance(request))
         request.batch = reply.batch
         return Response([bytes(reply.buffers[0])[1:-1]])
+
+    async def _handle(self, request: Request, name: str, version: str | None, verb: str) -> Response:
+        """With all that the client sent: the handler decides what it means, and how it is answered."""
+        fields, buffers = torchserve.read_fields(request.headers.get("content-type", ""), _body(request))
+        headers = {key.decode("latin-1"): value.decode("latin-1").strip() for key, value in request.sent_headers}
+        item = Item(fields=fields, headers=headers, id=str(uuid.uuid4()))
+        reply = await self._plane.handle(name, version, item, buffers or [b""], verb=verb)
+        request.batch, chosen = reply.batch, reply.outcome
+        own = tuple(pair for pair in chosen.headers.items() if torchserve.is_passed_on(*pair))
+        content_type = chosen.content_type if torchserve.is_passed_on("-", chosen.content_type) else JSON
+        status = chosen.status if chosen.status in _FINAL_STATUSES else 500
+        return Response([reply.buffers[0]], status, content_type, (("x-request-id", item.id), *own))
 
     def _mark(self, request: Request, name: str, kind: str, version: str | None = None) -> str:
         """Raises NotFound before anything of the body is looked at. Returns the version that answers."""
@@ -196,10 +221,10 @@ def _one_instance(request: Request) -> v1.Instances:
 
 
 def _form_field(content_type: str, body: bytes) -> bytes:
-    fields = read_form(content_type, body)
+    fields: dict[str, FormField] = read_form(content_type, body)
     for name in ("data", "body"):
         if name in fields:
-            return fields[name]
+            return fields[name].content
     named = ", ".join(fields) or "none"
     raise InvalidInput(f'The form has no field "data" (fields sent: {named[:200]}). Send one with the instance in it.')
 

@@ -95,6 +95,7 @@ def read_request(asked: Asked) -> Request:
             if name in READ_HEADERS
         },
         body=asked.body[0] if len(asked.body) == 1 else b"".join(asked.body),
+        sent_headers=asked.headers,
         has_keep_alive=not asked.is_last,
         started=time.perf_counter(),
     )

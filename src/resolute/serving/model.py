@@ -33,6 +33,34 @@ class ModelMetadata:
     outputs: tuple[TensorSpec, ...] = ()
     extra: dict[str, Any] = field(default_factory=dict)
     """JSON shown with the model: the class table, the dataset it was trained on ..."""
+    takes_requests: bool = False
+    """It also has the methods of `TakesRequests`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeRequest:
+    """A request as TorchServe hands it to a handler."""
+
+    fields: dict[str, Any]
+    headers: dict[str, Any]
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeAnswer:
+    """`content` is bytes, text, or anything that JSON has a form for."""
+
+    content: Any
+    content_type: str | None = None
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+class TakesRequests(Protocol):
+    """The optional power of a model whose metadata says `takes_requests`."""
+
+    def handle(self, requests: Sequence[WholeRequest], *, is_explain: bool) -> list[WholeAnswer]:
+        """Requests with all of their fields and headers; one answer each, in order."""
 
 
 class Model(Protocol):

@@ -6,14 +6,15 @@ fails its own request only.
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import numpy as np
 
 from resolute.domain.errors import InvalidInput, ResoluteError
 from resolute.serving.limits import ModelFailed
-from resolute.serving.model import Model, Tensor, datatype_of
+from resolute.serving.model import Model, TakesRequests, Tensor, WholeAnswer, WholeRequest, datatype_of
+from resolute.serving.protocol import torchserve
 from resolute.serving.protocol.json_text import parse, render
 from resolute.serving.protocol.tensors import read_tensor, write_binary, write_json
 from resolute.serving.worker_frames import Buffer, Call, Item, Outcome, TensorHead
@@ -28,6 +29,9 @@ def answer(model: Model, call: Call, buffers: Sequence[Buffer]) -> list[Answered
     shares = _share(call, buffers)
     if call.verb == "infer":
         return _each(shares, _read_tensors, lambda inputs: _infer(model, inputs), _write_tensors)
+    if call.verb.startswith("handle"):
+        handler, is_explain = cast(TakesRequests, model), call.verb == "handle_explain"
+        return _each(shares, _read_request, lambda requests: _handle(handler, requests, is_explain), _write_whole)
     method = model.explain if call.verb == "explain" else model.predict
     return _each(shares, _read_instances, lambda groups: _predict(method, groups), _write_answers)
 
@@ -35,7 +39,7 @@ def answer(model: Model, call: Call, buffers: Sequence[Buffer]) -> list[Answered
 def _share(call: Call, buffers: Sequence[Buffer]) -> list[tuple[Item, list[Buffer]]]:
     shares, start = [], 0
     for item in call.items:
-        end = start + (len(item.tensors) or 1)
+        end = start + item.buffers
         shares.append((item, list(buffers[start:end])))
         start = end
     return shares
@@ -99,6 +103,24 @@ def _predict(method: Callable[[Sequence[Any]], list[Any]], groups: list[list[Any
 
 def _write_answers(item: Item, answers: list[Any]) -> Answered:
     return Outcome(), [render(answers)]
+
+
+def _read_request(item: Item, buffers: list[Buffer]) -> WholeRequest:
+    pairs = zip(item.fields, buffers, strict=False)  # A form without fields still has its one empty buffer.
+    fields = {head.name: torchserve.field_value(head.content_type, content) for head, content in pairs}
+    return WholeRequest(fields=fields, headers=torchserve.header_map(item.fields, item.headers), id=item.id)
+
+
+def _handle(handler: TakesRequests, requests: list[WholeRequest], is_explain: bool) -> list[WholeAnswer]:
+    answers = handler.handle(requests, is_explain=is_explain)
+    if len(answers) != len(requests):
+        raise ModelFailed(f"The model gave {len(answers)} answers to {len(requests)} requests; it must give one each.")
+    return answers
+
+
+def _write_whole(item: Item, answer: WholeAnswer) -> Answered:
+    content, content_type = torchserve.write_answer(answer.content, answer.content_type)
+    return Outcome(status=answer.status, content_type=content_type, headers=answer.headers), [content]
 
 
 def _read_tensors(item: Item, buffers: list[Buffer]) -> dict[str, Tensor]:

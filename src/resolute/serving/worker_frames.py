@@ -26,8 +26,17 @@ class TensorHead(msgspec.Struct, array_like=True, frozen=True):
     """A JSON array (flat or nested), not little-endian row-major bytes."""
 
 
+class FieldHead(msgspec.Struct, array_like=True, frozen=True):
+    """A field of a request whose content is the next buffer."""
+
+    name: str
+    content_type: str
+    """In lower case, without parameters; empty when the sender did not say."""
+
+
 class Item(msgspec.Struct, array_like=True, frozen=True):
-    """One request. V1: `instances` says how many are in its one buffer, a JSON array. V2: a buffer per tensor."""
+    """One request. V1: `instances` says how many are in its one buffer, a JSON array. V2: a buffer per tensor.
+    For a handler that takes requests as they came: a buffer per field."""
 
     instances: int = 0
     tensors: list[TensorHead] = []
@@ -35,6 +44,14 @@ class Item(msgspec.Struct, array_like=True, frozen=True):
     """Outputs asked for, and whether as binary; None: all of them."""
     is_binary: bool = False
     """What to do with outputs that `wanted` does not name."""
+    fields: list[FieldHead] = []
+    headers: dict[str, str] = {}
+    id: str = ""
+
+    @property
+    def buffers(self) -> int:
+        """How many of the call's buffers are its own."""
+        return len(self.tensors) or len(self.fields) or 1
 
 
 class Start(msgspec.Struct, tag="start", array_like=True, frozen=True):
@@ -45,7 +62,7 @@ class Start(msgspec.Struct, tag="start", array_like=True, frozen=True):
 
 class Call(msgspec.Struct, tag="call", array_like=True, frozen=True):
     verb: str
-    """`predict`, `explain` or `infer`."""
+    """`predict`, `explain`, `infer`; `handle` and `handle_explain` for requests as they came."""
     items: list[Item]
 
 
@@ -61,11 +78,15 @@ class Refused(msgspec.Struct, tag="refused", array_like=True, frozen=True):
 
 
 class Outcome(msgspec.Struct, array_like=True, frozen=True):
-    """How one item ended. V1: one buffer, a JSON array. V2: a buffer per tensor. With `code` set: none, it failed."""
+    """How one item ended. V1: one buffer, a JSON array. V2: a buffer per tensor. With `code` set: none, it failed.
+    Of a request as it came: one buffer, with the status, type and headers that its handler chose."""
 
     tensors: list[TensorHead] = []
     code: str = ""
     message: str = ""
+    status: int = 200
+    content_type: str = ""
+    headers: dict[str, str] = {}
 
 
 class Done(msgspec.Struct, tag="done", array_like=True, frozen=True):

@@ -11,7 +11,7 @@ import numpy as np
 
 from resolute.domain.errors import InvalidInput
 from resolute.serving.model import NUMPY_TYPES
-from resolute.serving.protocol.v2 import InferRequest, check_head
+from resolute.serving.protocol.v2 import InferRequest, check_head, filled_shape
 from resolute.serving.worker_frames import Buffer, Item, Outcome, TensorHead
 
 _FIELDS = {
@@ -64,10 +64,10 @@ def _typed(tensor: Any) -> bytes:
     if field is None:
         raise InvalidInput(f"Input {tensor.name!r} is {tensor.datatype}: send it in raw_input_contents.")
     values = getattr(tensor.contents, field)
-    wanted = math.prod(tensor.shape)
+    wanted = math.prod(filled_shape(list(tensor.shape), len(values)))
     if len(values) != wanted:
         raise InvalidInput(
-            f"Input {tensor.name!r} has shape {list(tensor.shape)}, which is {wanted} values; "
+            f"Input {tensor.name!r} has shape {list(tensor.shape)}, which is {abs(wanted)} values; "
             f"{field} has {len(values)}."
         )
     if field == "bytes_contents":

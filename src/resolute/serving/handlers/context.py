@@ -1,6 +1,7 @@
 """What a handler is told about its model and its requests. Same names as TorchServe's context; no torch."""
 
 import logging
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -40,15 +41,17 @@ class Metrics:
 class RequestProcessor:
     """Headers of one request, and the status and headers that the handler wants in its answer."""
 
-    def __init__(self, request_header: Mapping[str, str] | None = None) -> None:
+    def __init__(self, request_header: Mapping[str, Any] | None = None) -> None:
         self._headers = dict(request_header or {})
         self._answer_headers: dict[str, str] = {}
         self._status, self._phrase = 200, ""
 
-    def get_request_property(self, key: str) -> str | None:
-        return self._headers.get(key)
+    def get_request_property(self, key: str) -> Any:
+        """HTTP's names have no case: those of a request come in lower case, and are found as they are usually written.
+        Under the name of a form's field, or `body`, is its `{"content-type": ...}`."""
+        return self._headers[key] if key in self._headers else self._headers.get(key.lower())
 
-    def get_request_properties(self) -> dict[str, str]:
+    def get_request_properties(self) -> dict[str, Any]:
         return self._headers
 
     def report_status(self, code: int, reason_phrase: str = "") -> None:
@@ -103,18 +106,18 @@ class Context:
             "limit_max_image_pixels": limit_max_image_pixels,
         }
 
-    def begin_batch(self, headers: Sequence[Mapping[str, str]]) -> None:
-        """The next call is about these requests; one entry each."""
+    def begin_batch(self, headers: Sequence[Mapping[str, Any]], ids: Sequence[str] = ()) -> None:
+        """The next call is about these requests; one entry each. Those that have no id get one."""
         self.request_processor = [RequestProcessor(each) for each in headers]
-        self.request_ids = {index: str(index) for index in range(len(headers))}
+        self.request_ids = dict(enumerate(ids or [str(uuid.uuid4()) for _ in headers]))
 
     def get_request_id(self, idx: int = 0) -> str | None:
         return (self.request_ids or {}).get(idx)
 
-    def get_request_header(self, idx: int, key: str) -> str | None:
+    def get_request_header(self, idx: int, key: str) -> Any:
         return self.request_processor[idx].get_request_property(key)
 
-    def get_all_request_header(self, idx: int) -> dict[str, str]:
+    def get_all_request_header(self, idx: int) -> dict[str, Any]:
         return self.request_processor[idx].get_request_properties()
 
     def set_response_content_type(self, idx: int, value: str) -> None:

@@ -31,6 +31,8 @@ class VisionHandler(BaseHandler):
     """PIL picture (RGB) to tensor. Set by subclasses."""
     max_pixels = MAX_PIXELS
     _decoder: TrainedDecoder | None = None
+    _is_grey = False
+    """The model takes one channel: pictures are grey, whatever their file holds."""
 
     def initialize(self, context: Context) -> None:
         super().initialize(context)
@@ -38,6 +40,7 @@ class VisionHandler(BaseHandler):
             self.max_pixels = _NO_LIMIT
         made = read_record(Path(context.system_properties["model_dir"]))
         self._decoder = TrainedDecoder(made) if made is not None else None
+        self._is_grey = _channels(self.model) == 1
 
     def preprocess(self, data: Any) -> Any:
         """One tensor where all pictures come out alike, an `ImageBatch` otherwise. Lists of numbers count as given."""
@@ -70,7 +73,15 @@ class VisionHandler(BaseHandler):
         if isinstance(value, list):
             return _numbers(value, where)
         pixels = picture_of(value, where, max_pixels=self.max_pixels, decoder=self._decoder)
-        return cast(Tensor, type(self).image_processing(Image.fromarray(pixels)))
+        picture = Image.fromarray(pixels)
+        return cast(Tensor, self.image_processing(picture.convert("L") if self._is_grey else picture))
+
+
+def _channels(model: Any) -> int | None:
+    """Of the first convolution, as its weights say; None where there is none."""
+    if not isinstance(model, torch.nn.Module):
+        return None
+    return next((int(weights.shape[1]) for weights in model.parameters() if weights.ndim == 4), None)
 
 
 def stacked(images: list[Tensor]) -> Any:

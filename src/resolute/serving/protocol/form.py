@@ -3,6 +3,7 @@
 import base64
 import binascii
 import re
+from dataclasses import dataclass
 
 from resolute.domain.errors import InvalidInput
 
@@ -13,14 +14,21 @@ _PARAMETER = re.compile(rb'\s*;\s*([^=;\s"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;"
 _AS_IT_IS = ("", "7bit", "8bit", "binary")
 
 
-def read_form(content_type: str, body: bytes) -> dict[str, bytes]:
+@dataclass(frozen=True, slots=True)
+class FormField:
+    content: bytes
+    content_type: str = ""
+    """Of a part with a file name, as its head says; empty for plain fields."""
+
+
+def read_form(content_type: str, body: bytes) -> dict[str, FormField]:
     """Fields by name, the last of equal ones. Raises InvalidInput."""
     found = _BOUNDARY.search(content_type)
     if found is None:
         raise InvalidInput("The form has no boundary: Content-Type must be multipart/form-data; boundary=....")
     boundary = b"--" + (found[1] or found[2]).encode("latin-1", "replace")
     start = 0 if body.startswith(boundary) else body.find(b"\r\n" + boundary)
-    fields: dict[str, bytes] = {}
+    fields: dict[str, FormField] = {}
     for _ in range(MOST_PARTS + 1):
         if start < 0:
             raise InvalidInput("The form does not end: the last line must be the boundary with -- behind it.")
@@ -31,31 +39,42 @@ def read_form(content_type: str, body: bytes) -> dict[str, bytes]:
         head, separator, content = body[start : end if end >= 0 else None].partition(b"\r\n\r\n")
         if not separator or len(head) > _MOST_HEAD_BYTES:
             raise InvalidInput("A part of the form has no empty line behind its headers, or headers without end.")
-        name, encoding = _described(head)
-        fields[name] = _decoded(name, content, encoding)
+        part = _described(head)
+        fields[part.name] = FormField(_decoded(part.name, content, part.encoding), part.content_type)
         start = end
     raise InvalidInput(f"The form has more than {MOST_PARTS} parts; send one, called data.")
 
 
-def _described(head: bytes) -> tuple[str, str]:
-    """Name and transfer encoding of a part."""
-    name, encoding = b"", ""
+@dataclass(frozen=True, slots=True)
+class _Part:
+    name: str
+    content_type: str
+    encoding: str
+
+
+def _described(head: bytes) -> _Part:
+    fields = {}
     for line in head.split(b"\r\n"):
         key, _, value = line.partition(b":")
-        if key.strip().lower() == b"content-disposition":
-            name = _parameter(value, b"name")
-        elif key.strip().lower() == b"content-transfer-encoding":
-            encoding = value.strip().lower().decode("latin-1")
-    return name.decode("utf-8", "replace"), encoding
+        fields[key.strip().lower()] = value
+    disposition = fields.get(b"content-disposition", b"")
+    name = _parameter(disposition, b"name") or b""
+    is_file = _parameter(disposition, b"filename") is not None
+    kind = fields.get(b"content-type", b"") if is_file else b""
+    return _Part(
+        name.decode("utf-8", "replace"),
+        kind.partition(b";")[0].strip().lower().decode("latin-1"),
+        fields.get(b"content-transfer-encoding", b"").strip().lower().decode("latin-1"),
+    )
 
 
-def _parameter(value: bytes, wanted: bytes) -> bytes:
+def _parameter(value: bytes, wanted: bytes) -> bytes | None:
     at = value.find(b";")
     while at >= 0 and (found := _PARAMETER.match(value, at)):
         if found[1].lower() == wanted:
             return re.sub(rb"\\(.)", rb"\1", found[2]) if found[2] is not None else found[3]
         at = found.end()
-    return b""
+    return None
 
 
 def _decoded(name: str, content: bytes, encoding: str) -> bytes:

@@ -14,6 +14,7 @@ import numpy as np
 from resolute.domain.errors import InvalidInput
 from resolute.serving.model import NUMPY_TYPES, Tensor, datatype_of
 from resolute.serving.protocol.json_text import parse, render
+from resolute.serving.protocol.v2 import filled_shape
 from resolute.serving.worker_frames import Buffer, TensorHead
 
 _ANY = msgspec.json.Decoder()
@@ -125,13 +126,14 @@ def _read_binary(head: TensorHead, data: Buffer) -> Tensor:
     if head.datatype == "BYTES":
         return _shaped(head, _lengths_and_bytes(head, memoryview(data)))
     dtype = NUMPY_TYPES[head.datatype].newbyteorder("<")
-    wanted = math.prod(head.shape) * dtype.itemsize
-    if len(data) != wanted:
+    shape = filled_shape(head.shape, len(data) // dtype.itemsize)
+    wanted = math.prod(shape) * dtype.itemsize
+    if len(data) != wanted or -1 in shape:
         raise InvalidInput(
-            f"Input {head.name!r} with shape {head.shape} and datatype {head.datatype} is {wanted} bytes; "
-            f"got {len(data)}."
+            f"Input {head.name!r} with shape {head.shape} and datatype {head.datatype} is {abs(wanted)} bytes"
+            f"{' or a multiple' if -1 in shape else ''}; got {len(data)}."
         )
-    array = np.frombuffer(data, dtype=dtype).reshape(head.shape)
+    array = np.frombuffer(data, dtype=dtype).reshape(shape)
     # Buffers follow one another without gaps; libraries that take the memory over expect it aligned.
     return array if array.flags.aligned else array.copy()
 
@@ -154,10 +156,12 @@ def _lengths_and_bytes(head: TensorHead, data: memoryview) -> Tensor:
 
 
 def _shaped(head: TensorHead, array: Tensor) -> Tensor:
-    shape = tuple(head.shape)
-    if array.size != math.prod(shape):
+    shape = tuple(filled_shape(head.shape, array.size))
+    if array.size != math.prod(shape) or -1 in shape:
+        multiple = "a multiple of " if -1 in shape else ""
         raise InvalidInput(
-            f"Input {head.name!r} has shape {head.shape}, which is {math.prod(shape)} values; got {array.size}."
+            f"Input {head.name!r} has shape {head.shape}, which is {multiple}{abs(math.prod(shape))} values; "
+            f"got {array.size}."
         )
     if array.size and array.ndim > 1 and array.shape != shape:
         raise InvalidInput(f"Input {head.name!r} has shape {head.shape}, but its data is nested as {[*array.shape]}.")

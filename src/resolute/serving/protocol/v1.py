@@ -24,14 +24,19 @@ class Instances:
 
 class _Body(msgspec.Struct):
     instances: list[msgspec.Raw] | msgspec.UnsetType = msgspec.UNSET
+    inputs: list[msgspec.Raw] | msgspec.UnsetType = msgspec.UNSET
+    """KServe's other word for them."""
 
 
 _body = msgspec.json.Decoder(_Body)
 
 
 def read_instances(body: bytes) -> Instances:
-    """Raises InvalidInput for anything but an object with a list that is not empty under `instances`."""
-    instances = parse(_body, body, wanted=_WANTED).instances
+    """Raises InvalidInput for anything but an object with a list that is not empty under `instances` or `inputs`."""
+    given = parse(_body, body, wanted=_WANTED)
+    if given.instances is not msgspec.UNSET and given.inputs is not msgspec.UNSET:
+        raise InvalidInput(f'The request has "instances" and "inputs", which mean the same. Send {_WANTED}.')
+    instances = given.inputs if given.instances is msgspec.UNSET else given.instances
     if instances is msgspec.UNSET:
         raise InvalidInput(f'The request has no "instances". Send {_WANTED}.')
     if not instances:

@@ -99,10 +99,18 @@ def check_head(name: str, shape: list[int], datatype: str) -> None:
         raise InvalidInput(f"Input {name!r} has datatype {datatype!r}; known are {', '.join(NUMPY_TYPES)}.")
     if len(shape) > MOST_DIMENSIONS:
         raise InvalidInput(f"Input {name!r} has {len(shape)} dimensions; at most {MOST_DIMENSIONS} are possible.")
-    if any(size < 0 for size in shape):
-        raise InvalidInput(f"Input {name!r} has shape {shape}; sizes in a request cannot be negative.")
+    if any(size < -1 for size in shape) or shape.count(-1) > 1:
+        raise InvalidInput(f"Input {name!r} has shape {shape}; sizes cannot be negative, but for one that is -1.")
     if math.prod(max(1, size) for size in shape) > MOST_VALUES:
         raise InvalidInput(f"Input {name!r} has shape {shape}; no tensor can have so many values.")
+
+
+def filled_shape(shape: list[int], values: int) -> list[int]:
+    """With the size that a -1 stands for. A shape that no size fits comes back as it is."""
+    if -1 not in shape:
+        return shape
+    others = math.prod(size for size in shape if size != -1)
+    return shape if not others or values % others else [values // others if size == -1 else size for size in shape]
 
 
 def _split(body: bytes, header_length: str | None) -> tuple[bytes | memoryview, memoryview]:

@@ -19,7 +19,7 @@ from resolute.serving.handlers.context import Context
 from resolute.serving.handlers.downloads import without_downloads
 from resolute.serving.handlers.faults import PredictionException
 from resolute.serving.limits import ModelFailed
-from resolute.serving.model import ModelMetadata, Tensor, datatype_of
+from resolute.serving.model import ModelMetadata, Tensor, WholeAnswer, WholeRequest, datatype_of
 from resolute.serving.runtimes.options import Options
 
 _log = logging.getLogger("resolute.serving")
@@ -51,6 +51,7 @@ class HandlerModel:
         self._metadata = ModelMetadata(
             platform="python_handler",
             extra={"handler": manifest.handler, "version": manifest.version, **(extra or {})},
+            takes_requests=True,
         )
 
     @property
@@ -58,16 +59,28 @@ class HandlerModel:
         return self._metadata
 
     def predict(self, instances: Sequence[Any]) -> list[Any]:
-        return self._call(instances, {})
+        return self._answers(instances, is_explain=False)
 
     def explain(self, instances: Sequence[Any]) -> list[Any]:
-        return self._call(instances, {"explain": "True"})
+        return self._answers(instances, is_explain=True)
 
     def infer(self, requests: Sequence[dict[str, Tensor]]) -> list[dict[str, Tensor]]:
         groups = [_instances(request) for request in requests]
         answers = iter(self.predict([row for rows in groups for row in rows]))
-        named = [next(iter(request)) for request in requests]
-        return [_tensors([next(answers) for _ in rows], name) for rows, name in zip(groups, named, strict=True)]
+        return [
+            _outputs(request, [(row["name"], next(answers)) for row in rows])
+            for request, rows in zip(requests, groups, strict=True)
+        ]
+
+    def handle(self, requests: Sequence[WholeRequest], *, is_explain: bool) -> list[WholeAnswer]:
+        headers = [{"explain": str(is_explain), **request.headers} for request in requests]
+        self._context.begin_batch(headers, [request.id for request in requests])
+        try:
+            answers = self._call([request.fields for request in requests])
+        except PredictionException as error:
+            refused = WholeAnswer(content={"error": error.message}, status=error.error_code)
+            return [refused for _ in requests]
+        return [self._whole_answer(index, answer) for index, answer in enumerate(answers)]
 
     def _start(self, folder: Path) -> Entry:
         with without_downloads() as skipped:
@@ -96,11 +109,19 @@ class HandlerModel:
         handler = one_handler(module, folder / file)()
         return handler.handle, handler.initialize
 
-    def _call(self, instances: Sequence[Any], headers: Mapping[str, str]) -> list[Any]:
+    def _answers(self, instances: Sequence[Any], *, is_explain: bool) -> list[Any]:
+        """KServe's instances are the handler's rows; what is no object is a row's `data`."""
         rows = [row if isinstance(row, Mapping) else {"data": row} for row in instances]
-        self._context.begin_batch([headers] * len(rows))
-        answers = self._guarded("answering", lambda: self._entry(rows, self._context))
+        self._context.begin_batch([{"explain": str(is_explain)}] * len(rows))
+        try:
+            answers = self._call(rows)
+        except PredictionException as error:
+            raise _refusal(error.message, error.error_code) from error
         self._check_status()
+        return answers
+
+    def _call(self, rows: Sequence[Any]) -> list[Any]:
+        answers = self._guarded("answering", lambda: self._entry(rows, self._context))
         if not isinstance(answers, list) or len(answers) != len(rows):
             got = f"{len(answers)} answers" if isinstance(answers, list) else f"a {type(answers).__name__}"
             raise ModelFailed(
@@ -108,6 +129,12 @@ class HandlerModel:
                 "with one answer each."
             )
         return answers
+
+    def _whole_answer(self, index: int, answer: Any) -> WholeAnswer:
+        headers = {str(key): str(value) for key, value in self._context.get_response_headers(index).items()}
+        kind = next((headers.pop(name) for name in list(headers) if name.lower() == "content-type"), None)
+        status, _ = self._context.get_response_status(index)
+        return WholeAnswer(content=answer, content_type=kind, status=status, headers=headers)
 
     def _check_status(self) -> None:
         for index in range(len(self._context.request_processor)):
@@ -118,10 +145,8 @@ class HandlerModel:
     def _guarded(self, doing: str, act: Callable[[], Any]) -> Any:
         try:
             return act()
-        except ResoluteError:
+        except (ResoluteError, PredictionException):
             raise
-        except PredictionException as error:
-            raise _refusal(error.message, error.error_code) from error
         except MemoryError as error:
             raise Unavailable(f"{self._manifest.name} ran out of memory; send smaller batches.") from error
         except Exception as error:
@@ -155,16 +180,36 @@ def _gpu(device: str) -> int | None:
 
 
 def _instances(request: dict[str, Tensor]) -> list[dict[str, Any]]:
-    """V2 inputs as a handler gets them: each encoded value, and each block of numbers, is one instance."""
-    if len(request) != 1:
-        raise InvalidInput(f"A handler takes one input a request; got {', '.join(request) or 'none'}.")
-    name, array = next(iter(request.items()))
-    if datatype_of(array) == "BYTES":
-        values: list[Any] = array.reshape(-1).tolist()
-        if not values:
-            raise InvalidInput(f"input {name!r} is empty; wanted: BYTES [n], one value an instance.")
-        return [{"data": value} for value in values]
-    return [{"data": array.tolist()}]
+    """V2 inputs as a handler gets them: each encoded value, and each block of numbers, is one row."""
+    return [row for name, array in request.items() for row in _rows(name, array)]
+
+
+def _rows(name: str, array: Tensor) -> list[dict[str, Any]]:
+    facts = {"name": name, "shape": list(array.shape), "datatype": datatype_of(array)}
+    if facts["datatype"] != "BYTES":
+        return [{**facts, "data": array.tolist()}]
+    values: list[Any] = array.reshape(-1).tolist()
+    if not values:
+        raise InvalidInput(f"input {name!r} is empty; wanted: BYTES [n], one value an instance.")
+    return [{**facts, "data": _text_or_bytes(value)} for value in values]
+
+
+def _text_or_bytes(value: bytes) -> str | bytes:
+    """JSON carries text, base64 of a picture among it; a picture's own bytes are none."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value
+
+
+def _outputs(request: dict[str, Tensor], answers: list[tuple[str, Any]]) -> dict[str, Tensor]:
+    """One input: whatever tensors its answers make. Several: one of the same name for each."""
+    if len(request) == 1:
+        return _tensors([answer for _, answer in answers], next(iter(request)))
+    by_name: dict[str, list[Any]] = {name: [] for name in request}
+    for name, answer in answers:
+        by_name[name].append(answer)
+    return {name: _plain(own, name)[name] for name, own in by_name.items()}
 
 
 def _tensors(answers: list[Any], name: str) -> dict[str, Tensor]:
@@ -174,6 +219,10 @@ def _tensors(answers: list[Any], name: str) -> dict[str, Tensor]:
     if len(answers) == 1 and isinstance(answers[0], dict) and all(isinstance(v, float) for v in answers[0].values()):
         shares = answers[0]
         return {"class_names": _texts(list(shares)), "scores": np.asarray(list(shares.values()), dtype=np.float32)}
+    return _plain(answers, name)
+
+
+def _plain(answers: list[Any], name: str) -> dict[str, Tensor]:
     array = _numbers(answers)
     return {name: array if array is not None else _texts([json.dumps(each) for each in answers])}
 

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -144,18 +145,28 @@ def test_any_answer_becomes_a_tensor_in_v2(archive: Archive, returned: str, name
     assert answer[name].tolist() == wanted
 
 
-def test_a_handler_gets_numbers_and_bytes_of_v2_as_data(archive: Archive) -> None:
-    handler = "def handle(data, context):\n    return data and [str(row) for row in data]\n"
+def test_a_handler_gets_each_input_of_v2_as_a_row(archive: Archive) -> None:
+    handler = "def handle(data, context):\n    return data and [dict(row) for row in data]\n"
     model = archive("h.py", net=None, files={"h.py": handler})
+    numbers = np.asarray([[1, 2]])
     two = np.empty(2, dtype=object)
     two[:] = [b"a", b"b"]
 
-    answers = model.infer([{"x": np.asarray([[1, 2]])}, {"x": two}])
+    answers = model.infer([{"x": numbers}, {"x": two}, {"x": two, "y": numbers}])
 
-    assert answers[0]["x"].tolist() == [b"\"{'data': [[1, 2]]}\""]
-    assert answers[1]["x"].tolist() == [b"\"{'data': b'a'}\"", b"\"{'data': b'b'}\""]
-    with pytest.raises(InvalidInput, match="takes one input a request; got x, y"):
-        model.infer([{"x": two, "y": two}])
+    rows = [{name: [json.loads(row) for row in array] for name, array in answer.items()} for answer in answers]
+    ints = {"shape": [1, 2], "datatype": "INT64", "data": [[1, 2]]}
+    texts = [{"name": "x", "shape": [2], "datatype": "BYTES", "data": text} for text in "ab"]
+    assert rows == [{"x": [{"name": "x", **ints}]}, {"x": texts}, {"x": texts, "y": [{"name": "y", **ints}]}]
+
+
+def test_bytes_of_v2_that_are_no_text_stay_bytes(archive: Archive) -> None:
+    handler = "def handle(data, context):\n    return data and [type(row['data']).__name__ for row in data]\n"
+    model = archive("h.py", net=None, files={"h.py": handler})
+    two = np.empty(2, dtype=object)
+    two[:] = [b"\xff\xd8", "ü".encode()]
+
+    assert [json.loads(row) for row in model.infer([{"x": two}])[0]["x"]] == ["bytes", "str"]
 
 
 def test_a_function_can_be_named_as_handler(archive: Archive, tmp_path: Path) -> None:
@@ -211,10 +222,11 @@ def test_the_context_tells_the_handler_what_it_needs(archive: Archive, tmp_path:
         ],
         "config": {"batchSize": 4, "handler": {"profile": True}},
         "batch": 1,
-        "explain": None,
-        "id": "0",
+        "explain": "False",
+        "id": plain["id"],
     }  # fmt: skip
     assert explained["explain"] == "True"
+    assert explained["id"] != plain["id"]
 
 
 @pytest.mark.parametrize(

@@ -225,3 +225,44 @@ def test_an_older_class_table_is_understood(archive: Archive) -> None:
     model = archive("image_classifier", state=_state(0.0, 2.0, 1.0, -1.0), files=files)
 
     assert list(model.predict([_picture()])[0]) == ["b", "c", "a", "d"]
+
+
+GREY_NET = """
+import torch
+from torch import nn
+
+class Grey(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(1, 1, 1)
+        self.head = nn.Linear(28 * 28, 2)
+
+    def forward(self, x):
+        return torch.log_softmax(self.head(self.first(x).flatten(1)), dim=1)
+"""
+DIGITS = """
+from torchvision import transforms
+from ts.torch_handler.image_classifier import ImageClassifier
+
+class Digits(ImageClassifier):
+    image_processing = transforms.Compose([transforms.ToTensor(), transforms.Normalize((0.1307,), (0.3081,))])
+
+    def postprocess(self, data):
+        return data.argmax(1).tolist()
+"""
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB", "RGBA", "1"])
+def test_a_model_of_one_channel_gets_grey_pictures(archive: Archive, mode: str) -> None:
+    weights = {"first.weight": torch.ones(1, 1, 1, 1), "first.bias": torch.zeros(1)}
+    head = {"head.weight": torch.stack([torch.zeros(784), torch.ones(784)]), "head.bias": torch.zeros(2)}
+    model = archive("digits.py", net=GREY_NET, state=weights | head, files={"digits.py": DIGITS})
+    picture = io.BytesIO()
+    Image.new(mode, (28, 28), "white").save(picture, "PNG")
+    text = base64.b64encode(picture.getvalue())
+    encoded = np.empty(1, dtype=object)
+    encoded[0] = text
+
+    assert model.predict([{"data": text.decode()}]) == [1]
+    assert model.predict([{"data": np.full((1, 28, 28), -1.0).tolist()}]) == [0]
+    assert model.infer([{"input-0": encoded}])[0]["input-0"].tolist() == [1]

@@ -89,9 +89,10 @@ def test_half_floats_have_no_typed_form_and_come_back_raw() -> None:
         ([{"name": "x", "datatype": "FP32", "shape": [1]}], [b"", b""], "1 inputs, but 2 raw_input_contents"),
         ([{"name": "x", "datatype": "FP32", "shape": [1]}] * 2, [b"", b""], "given twice: x, x"),
         ([{"name": "x", "datatype": "F", "shape": [1]}], [], "datatype 'F'; known are"),
-        ([{"name": "x", "datatype": "FP32", "shape": [-1]}], [], "cannot be negative"),
+        ([{"name": "x", "datatype": "FP32", "shape": [-2]}], [], "cannot be negative"),
         ([{"name": "x", "datatype": "FP16", "shape": [1]}], [], "send it in raw_input_contents"),
         ([{"name": "x", "datatype": "FP32", "shape": [2]}], [], "2 values; fp32_contents has 0"),
+        ([{"name": "x", "datatype": "FP32", "shape": [2, -1], "contents": {"fp32_contents": [1]}}], [], "has 1"),
         (
             [{"name": "x", "datatype": "INT8", "shape": [1], "contents": {"int_contents": [300]}}],
             [],

@@ -130,3 +130,33 @@ def test_memory_that_does_not_fit_is_refused(datatype: str, shape: list[int], da
 def test_bytes_that_are_no_text_are_offered_as_binary() -> None:
     with pytest.raises(InvalidInput, match=r"Output 'y' holds bytes that are not UTF-8 text. Ask for it with"):
         write_json("y", np.array([b"\xff"], dtype=object))
+
+
+@pytest.mark.parametrize(
+    ("shape", "datatype", "data", "found"),
+    [
+        ([-1], "BYTES", b'["aGk=", "eA=="]', [2]),
+        ([-1, 2], "FP32", b"[1, 2, 3, 4, 5, 6]", [3, 2]),
+        ([2, -1], "INT64", b"[[1, 2, 3], [4, 5, 6]]", [2, 3]),
+        ([-1], "FP32", b"[]", [0]),
+    ],
+)
+def test_a_size_of_minus_one_is_as_large_as_the_data_says(
+    shape: list[int], datatype: str, data: bytes, found: list[int]
+) -> None:
+    assert list(read_tensor(TensorHead("x", datatype, shape, True), data).shape) == found
+
+
+def test_a_size_of_minus_one_in_memory_is_as_large_as_the_memory() -> None:
+    memory = np.arange(6, dtype="<f4").tobytes()
+
+    assert read_tensor(TensorHead("x", "FP32", [-1, 3], False), memory).tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+@pytest.mark.parametrize(
+    ("is_json", "data", "sentence"),
+    [(True, b"[1, 2, 3]", "a multiple of 2 values; got 3"), (False, b"\0" * 12, "8 bytes or a multiple; got 12")],
+)
+def test_data_that_fills_no_whole_size_is_refused(is_json: bool, data: bytes, sentence: str) -> None:
+    with pytest.raises(InvalidInput, match=sentence):
+        read_tensor(TensorHead("x", "FP32", [2, -1], is_json), data)

@@ -29,6 +29,10 @@ def test_other_fields_beside_the_instances_are_left_alone() -> None:
     assert instances.json == b'[{"data": "aGk="}]'
 
 
+def test_instances_may_be_called_inputs() -> None:
+    assert read_instances(b'{"inputs": [[1], {"a": 2}]}').json == b'[[1],{"a": 2}]'
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [
@@ -38,7 +42,8 @@ def test_other_fields_beside_the_instances_are_left_alone() -> None:
         (b'{"instances": [NaN]}', r"invalid character \(byte 15\)"),
         (b"[1, 2]", "Expected `object`, got `array`"),
         (b"{}", 'no "instances"'),
-        (b'{"inputs": [1]}', 'no "instances"'),
+        (b'{"inputs": []}', '"instances" is empty'),
+        (b'{"inputs": [1], "instances": [1]}', "which mean the same"),
         (b'{"instances": []}', '"instances" is empty'),
         (b'{"instances": {"a": 1}}', r"Expected `array`.*`\$.instances`"),
         (b'{"instances": null}', r"Expected `array`.*`\$.instances`"),
