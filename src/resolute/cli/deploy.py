@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from resolute.cli.command import Run, command, group
+from resolute.cli.inference_service import apply_inference_service
 from resolute.cli.logs import Line, log_command
 from resolute.cli.output import moment
 from resolute.client.deployments import Deployment
@@ -15,6 +16,7 @@ from resolute.client.logs import LogFilter
 from resolute.client.resource import bare
 from resolute.domain.errors import InvalidInput
 from resolute.spec.deployment import read_deployment
+from resolute.spec.inference_service import is_inference_service, read_inference_service
 
 app = group("Serve models: deploy, canary, promote, roll back.")
 
@@ -54,10 +56,18 @@ def create(
     sticky: Annotated[str | None, typer.Option(help="header:<name> or cookie:<name>.")] = None,
     public: Annotated[bool, typer.Option("--public", help="Answer without a token or key.")] = False,
     replace: Annotated[bool, typer.Option("--replace", help="Update a deployment of that name.")] = False,
+    volume: Annotated[
+        list[str] | None,
+        typer.Option("--volume", metavar="CLAIM=FOLDER", help="Where a pvc:// of an InferenceService is; repeatable."),
+    ] = None,
     wait: Wait = False,
 ) -> None:
-    """Serve a model under a name."""
-    given = _from_file(config)
+    """Serve a model under a name. The file of `-f` may also be an InferenceService of KServe, which is applied."""
+    text = _text_of(config)
+    if config is not None and is_inference_service(text):
+        apply_inference_service(run, read_inference_service(text, filename=str(config), volumes=_volumes(volume)), wait)
+        return
+    given = _from_file(config, text)
     given["name"] = name or given.get("name")
     if not given["name"]:
         raise InvalidInput("Name the deployment: resolute deploy create NAME --model ...")
@@ -216,13 +226,28 @@ def logs(run: Run, name: Name, wanted: LogFilter) -> Iterator[Line]:
 # ---------------------------------------------------------------------------------------------------------- shared
 
 
-def _from_file(config: Path | None) -> dict[str, Any]:
+def _text_of(config: Path | None) -> str:
     if config is None:
-        return {}
+        return ""
     try:
-        text = config.read_text()
+        return config.read_text()
     except OSError as problem:
         raise InvalidInput(f"--config: {config} cannot be read: {problem.strerror}.") from None
+
+
+def _volumes(pairs: list[str] | None) -> dict[str, str]:
+    found = {}
+    for pair in pairs or ():
+        claim, equals, folder = pair.partition("=")
+        if not claim or not equals or not folder:
+            raise InvalidInput(f"--volume: {pair!r} is not CLAIM=FOLDER, such as task-pv-claim=/mnt/data.")
+        found[claim] = str(Path(folder).expanduser().absolute())
+    return found
+
+
+def _from_file(config: Path | None, text: str) -> dict[str, Any]:
+    if config is None:
+        return {}
     return read_deployment(text, filename=str(config)).model_dump(exclude_unset=True)
 
 

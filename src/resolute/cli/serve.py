@@ -20,7 +20,9 @@ _NEEDED = ("httptools", "uvloop", "numpy", "prometheus_client")
 @app.command("serve")
 def serve(
     path: Annotated[Path, typer.Argument(help="Folder, archive or file of the model.")],
-    name: Annotated[str | None, typer.Option(help="Name it answers to; made from PATH if left out.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Name it answers to; its own, or made from PATH, if left out.")
+    ] = None,
     version: Annotated[str, typer.Option(help="Version it answers to.")] = "1",
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")] = 8080,
@@ -50,12 +52,14 @@ def serve(
     settings = import_module("resolute.serving.settings")
     replica = import_module("resolute.serving.replica")
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
-    chosen = name or name_of(path)
+    own = import_module("resolute.serving.runtimes.model_store").names_in(path)
+    chosen = name or next(iter(own), name_of(path))
     code = replica.run(
         replica.ReplicaSettings(
             model=settings.ModelSettings(
                 name=chosen,
                 source=path,
+                aliases=tuple(each for each in own if each != chosen),
                 version=version,
                 options=options_of(option or []),
                 load=load,

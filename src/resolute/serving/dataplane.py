@@ -49,6 +49,7 @@ class DataPlane:
         self.limits = limits
         self.metrics = ServerMetrics()
         self.models = {settings.name: ServedModel(settings, limits, self.metrics, spawn) for settings in models}
+        self._by_alias = {alias: self.models[each.name] for each in models for alias in each.aliases}
         self.is_draining = False
         self._in_flight = 0
         self.metrics.in_flight.set_function(lambda: self._in_flight)
@@ -67,11 +68,16 @@ class DataPlane:
             return "The server is shutting down."
         return " ".join(model.why_not_ready for model in self.models.values() if model.why_not_ready)
 
+    @property
+    def names(self) -> list[str]:
+        """All that models answer to."""
+        return list(dict.fromkeys((*self.models, *self._by_alias)))
+
     def model(self, name: str, version: str | None = None) -> ServedModel:
         """Raises NotFound with the names, or versions, that there are."""
-        model = self.models.get(name)
+        model = self.models.get(name) or self._by_alias.get(name)
         if model is None:
-            raise NotFound(f"There is no model {name!r} here; there is: {', '.join(self.models) or 'none'}.")
+            raise NotFound(f"There is no model {name!r} here; there is: {', '.join(self.names) or 'none'}.")
         if version is not None and version != model.settings.version:
             raise NotFound(f"Model {name} has no version {version!r} here; there is: {model.settings.version}.")
         return model

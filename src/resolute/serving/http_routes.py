@@ -148,7 +148,7 @@ class Routes:
     def _mark(self, request: Request, name: str, kind: str, version: str | None = None) -> str:
         """Raises NotFound before anything of the body is looked at. Returns the version that answers."""
         model = self._plane.model(name, version)
-        request.model, request.kind = name, kind
+        request.model, request.kind = model.name, kind
         return model.settings.version
 
     # health
@@ -173,7 +173,7 @@ class Routes:
     # models
 
     def _list_models(self, request: Request) -> Response:
-        return json_response({"models": list(self._plane.models)})
+        return json_response({"models": self._plane.names})
 
     def _v1_model(self, request: Request, name: str) -> Response:
         reason = self._plane.model(name).why_not_ready

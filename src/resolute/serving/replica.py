@@ -24,6 +24,7 @@ from resolute.domain.errors import InvalidInput, ResoluteError
 from resolute.serving.dataplane import DataPlane
 from resolute.serving.http_server import ModelHttpServer, standard_log
 from resolute.serving.replica_report import MasterReport, address_towards_master
+from resolute.serving.runtimes.model_store import names_in
 from resolute.serving.settings import DEFAULT_LOAD, Limits, ModelSettings
 from resolute.serving.worker_child import Nursery
 from resolute.serving.worker_process import WorkerProcess
@@ -79,6 +80,7 @@ def settings_of(options: argparse.Namespace) -> ReplicaSettings:
         model=ModelSettings(
             name=options.name,
             source=options.source,
+            aliases=tuple(name for name in names_in(options.source) if name != options.name),
             version=options.version,
             options=_options(options.options),
             load=options.load,

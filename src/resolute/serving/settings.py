@@ -15,6 +15,8 @@ class ModelSettings:
 
     name: str
     source: Path
+    aliases: tuple[str, ...] = ()
+    """Other names that it answers to: the one that its archive or folder gives it."""
     version: str = "1"
     options: dict[str, Any] = field(default_factory=dict)
     load: str = DEFAULT_LOAD

@@ -1,7 +1,7 @@
 """The real TorchServe beside ours: what it hands to handlers, what it makes of our archives, and we of its archiver's.
 
-`RESOLUTE_TORCHSERVE` is the path of its `torchserve` (PyPI: torchserve, torch-model-archiver and captum, beside torch and
-torchvision; Java 17 on PATH).
+`RESOLUTE_TORCHSERVE` is the path of its `torchserve` (PyPI: torchserve, torch-model-archiver and captum, beside
+torch and torchvision; Java 17 on PATH).
 """
 
 import base64

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.errors import IllegalTransition, InvalidInput, NotFound
-from resolute.engine.deployments.sources import is_url
+from resolute.engine.deployments.sources import check_bucket, is_remote
 from resolute.engine.ports.database import Transaction
 
 
@@ -76,11 +76,13 @@ def _usable(tx: Transaction, uuid: str) -> str:
 
 
 def _uri(uri: str) -> str:
-    if is_url(uri):
+    if is_remote(uri):
+        check_bucket(uri)
         return uri
     if "://" in uri and not uri.startswith("file://"):
         raise InvalidInput(
-            f"modelUri: {uri!r} cannot be read. Give a path of this machine or an http(s) URL, or register the model."
+            f"modelUri: {uri!r} cannot be read. Give a path of this machine or an address (http, https, s3, gs), or "
+            "register the model."
         )
     path = Path(uri.removeprefix("file://")).expanduser()
     if not path.is_absolute() or not path.exists():

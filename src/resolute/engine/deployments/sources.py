@@ -16,11 +16,13 @@ from pathlib import Path
 
 from resolute.domain.checkpoint import Checkpoint
 from resolute.domain.deployment import Revision
-from resolute.domain.errors import CheckpointDamaged, InvalidInput, ResoluteError, Unavailable
+from resolute.domain.errors import CheckpointDamaged, InvalidInput, NotFound, ResoluteError, Unavailable
 from resolute.engine.platform import Platform
 
 log = logging.getLogger(__name__)
 
+BUCKETS = {"s3://": "s3", "gs://": "gcs"}
+"""Addresses of object stores, and their type as `checkpoint_storage` names it."""
 _CHUNK = 1 << 20
 _LARGEST_DOWNLOAD = 64 << 30
 _DONE = ".complete"
@@ -30,18 +32,25 @@ def source_folder(home: Path, revision: Revision) -> Path:
     """Where a replica finds the model: a folder here, or the path that the user named."""
     if revision.checkpoint_uuid is not None:
         return home / "served" / revision.checkpoint_uuid
-    if is_url(revision.source):
+    if is_remote(revision.source):
         return _url_folder(home, revision.source) / _file_name(revision.source)
     return Path(revision.source)
 
 
 def is_fetched(revision: Revision) -> bool:
     """It was brought to this machine, and is brought from here to others; a path is taken to be the same everywhere."""
-    return revision.checkpoint_uuid is not None or is_url(revision.source)
+    return revision.checkpoint_uuid is not None or is_remote(revision.source)
 
 
-def is_url(source: str) -> bool:
-    return source.startswith(("http://", "https://"))
+def is_remote(source: str) -> bool:
+    """A URL, or a folder or file of an object store."""
+    return source.startswith(("http://", "https://", *BUCKETS))
+
+
+def check_bucket(uri: str) -> None:
+    """Raises InvalidInput for an address of an object store that names no folder or file in it."""
+    if uri.startswith(tuple(BUCKETS)) and not all(_bucket_parts(uri)):
+        raise InvalidInput(f"modelUri: {uri!r} names a bucket and nothing in it. Add the folder or file of the model.")
 
 
 class Sources:
@@ -113,6 +122,8 @@ def fetch(platform: Platform, revision: Revision) -> None:
             with platform.store.read() as tx:
                 checkpoint = tx.checkpoints.get(revision.checkpoint_uuid)
             _download_checkpoint(platform, checkpoint, draft)
+        elif revision.source.startswith(tuple(BUCKETS)):
+            _download_bucket(platform, revision.source, draft / _file_name(revision.source))
         else:
             _download_url(revision.source, draft / _file_name(revision.source))
         (draft / _DONE).touch()
@@ -141,6 +152,29 @@ def _download_checkpoint(platform: Platform, checkpoint: Checkpoint, target: Pat
             )
 
 
+def _download_bucket(platform: Platform, uri: str, target: Path) -> None:
+    """A folder with all that is in it, or one file. Whose keys: the master's, as its environment has them."""
+    bucket, place = _bucket_parts(uri)
+    folder, _, name = place.rpartition("/")
+    store = {"type": BUCKETS[uri.partition("//")[0] + "//"], "bucket": bucket}
+    blobs = platform.blobs({**store, "prefix": folder})
+    files = blobs.files(name)
+    if sum(files.values()) > _LARGEST_DOWNLOAD:
+        raise InvalidInput(f"{uri} is larger than {_LARGEST_DOWNLOAD >> 30} GiB; deploy from a folder.")
+    if files:
+        blobs.download(name, target, list(files))
+        return
+    above, _, inner = folder.rpartition("/")
+    if not inner:
+        raise NotFound(f"There is nothing under {uri}, and no file of its own in a folder. Check the address.")
+    platform.blobs({**store, "prefix": above}).download(inner, target.parent, [name])
+
+
+def _bucket_parts(uri: str) -> tuple[str, str]:
+    bucket, _, place = uri.partition("//")[2].partition("/")
+    return bucket, place.strip("/")
+
+
 def _download_url(url: str, target: Path) -> None:
     try:
         with urllib.request.urlopen(url, timeout=60) as answer, target.open("wb") as file:
@@ -163,7 +197,7 @@ def _root(home: Path, revision: Revision) -> Path | None:
     """The folder that is filled for it; None when it is served from where it lies."""
     if revision.checkpoint_uuid is not None:
         return home / "served" / revision.checkpoint_uuid
-    return _url_folder(home, revision.source) if is_url(revision.source) else None
+    return _url_folder(home, revision.source) if is_remote(revision.source) else None
 
 
 def _url_folder(home: Path, url: str) -> Path:

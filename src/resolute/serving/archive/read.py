@@ -22,6 +22,7 @@ _BLOCK = 1 << 20
 _SMALL = 16 << 20
 """Below this a high ratio means a text file, not a bomb."""
 _DRIVE = ":"
+_LARGEST_MANIFEST = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +72,16 @@ def read_manifest(folder: Path, where: str) -> Manifest:
         if not (folder / name).is_file():
             raise InvalidInput(f"{where} names {name} as {role}, but has no such file. Make the archive again with it.")
     return manifest
+
+
+def peek_manifest(path: Path) -> Manifest:
+    """Of a zip that is not unpacked; whether the files it names are there is not looked at."""
+    try:
+        check_index(path, Limits().files)
+        with zipfile.ZipFile(path) as archive, archive.open(MANIFEST_PATH) as file:
+            return parse_manifest(file.read(_LARGEST_MANIFEST), path.name)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, KeyError, zlib.error) as error:
+        raise InvalidInput(f"{path.name} has no {MANIFEST_PATH} that can be read: {error}.") from None
 
 
 def _unpack(path: Path, folder: Path, limits: Limits) -> None:

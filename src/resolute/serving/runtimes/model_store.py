@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from resolute.domain.errors import InvalidInput
+from resolute.domain.errors import InvalidInput, ResoluteError
+from resolute.serving.archive.read import is_archive, peek_manifest
 
 CONFIG = "config/config.properties"
 STORE = "model-store"
@@ -20,6 +21,18 @@ class Choice:
 
 def is_model_store(folder: Path) -> bool:
     return (folder / CONFIG).is_file() or (folder / STORE).is_dir()
+
+
+def names_in(source: Path) -> tuple[str, ...]:
+    """What a TorchServe folder or an archive calls its model; nothing where that cannot be read: loading says why."""
+    try:
+        if source.is_dir() and is_model_store(source):
+            choice = choose_archive(source, None)
+            named = (choice.settings["model"],) if "model" in choice.settings else ()
+            return tuple(dict.fromkeys((*named, peek_manifest(choice.archive).name)))
+        return (peek_manifest(source).name,) if source.is_file() and is_archive(source) else ()
+    except (ResoluteError, OSError):
+        return ()
 
 
 def choose_archive(folder: Path, wanted: str | None) -> Choice:
