@@ -8,6 +8,7 @@ import base64
 import io
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -86,7 +87,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
             client.close()
     finally:
         for process in started:
-            process.terminate()
+            os.killpg(process.pid, signal.SIGTERM)
         for process in started:
             process.wait(_LIMIT_S)
 
@@ -115,9 +116,12 @@ def _start_theirs(folder: Path, started: list["subprocess.Popen[bytes]"]) -> htt
     (folder / "config.properties").write_text(CONFIG.format(*ports))
     command = [str(TORCHSERVE), "--start", "--foreground", "--ncs", "--model-store", str(folder / "store")]
     command += ["--ts-config", str(folder / "config.properties"), "--models", "all"]
-    env = {**os.environ, "PATH": f"{Path(str(TORCHSERVE)).parent}{os.pathsep}{os.environ['PATH']}"}
+    # Its folder of temporary files holds the process id of the one that runs: one for each.
+    own = {"PATH": f"{Path(str(TORCHSERVE)).parent}{os.pathsep}{os.environ['PATH']}", "TMPDIR": str(folder)}
+    env = {**os.environ, **own}
     with (folder / "theirs.log").open("wb") as log:
-        started.append(subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, env=env))
+        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, env=env, start_new_session=True)
+    started.append(process)
     client = httpx.Client(base_url=f"http://127.0.0.1:{ports[0]}", timeout=_LIMIT_S)
     _until(lambda: client.get("/ping").json() == {"status": "Healthy"}, folder / "theirs.log")
     return client
@@ -127,7 +131,8 @@ def _start_ours(folder: Path, name: str, started: list["subprocess.Popen[bytes]"
     port = _free_port()
     command = [sys.executable, "-m", "resolute.serving.replica", "--source", str(folder / f"store/{name}.mar")]
     with (folder / f"{name}.log").open("wb") as log:
-        started.append(subprocess.Popen([*command, "--name", name, "--port", str(port)], stdout=log, stderr=log))
+        words = [*command, "--name", name, "--port", str(port)]
+        started.append(subprocess.Popen(words, stdout=log, stderr=log, start_new_session=True))
     client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=_LIMIT_S)
     _until(lambda: client.get("/v2/health/ready").status_code == 200, folder / f"{name}.log")
     return client

@@ -103,7 +103,8 @@ class DefaultMinioConfigurationProvider(S3ConfigurationProvider):
 
 
 class Config:
-    """`base_model_storage_uri` is a folder or `s3://bucket/prefix`; without one, `models` in Resolute's home.
+    """`base_model_storage_uri` is a folder or `s3://bucket/prefix` that exported models are copied to; without one they
+    live with the master alone, and what this machine puts together is in `models` of Resolute's home.
 
     `client` is the master to use, the environment's if left out; `interval_s` is how often it is asked how far it is.
     """
@@ -126,6 +127,8 @@ class Config:
         self.docker_registry_certificate_provider = docker_registry_certificate_provider
         self.base_dir = Path(base_dir).expanduser() if base_dir is not None else Path.cwd()
         self.base_model_storage_uri = str(base_model_storage_uri or default_storage()).rstrip("/")
+        self.has_storage = base_model_storage_uri is not None
+        """Exported models are copied there; without one they live with the master alone, as registered versions."""
         self.interval_s = interval_s
         self._client = client
 

@@ -2,6 +2,8 @@
 
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from resolute.client.checkpoint import Checkpoint
@@ -9,31 +11,71 @@ from resolute.client.client import Client
 from resolute.client.lifecycle.contract import RECORDING, SECTION
 from resolute.client.lifecycle.definition import Definition
 from resolute.client.lifecycle.record import SavedModel
-from resolute.client.lifecycle.storage import ModelStorage
+from resolute.client.lifecycle.storage import TRAINED, ModelStorage
 from resolute.client.models import Model as RegisteredModel
 from resolute.domain.errors import NotFound
+
+REGISTRY = "registry://"
+"""Before the name and version of a model that has no storage but the master's."""
 
 
 def keep(
     client: Client, storage: ModelStorage, definition: Definition, checkpoint: Checkpoint, *, kind: str, token: str
 ) -> SavedModel:
-    """The exported files at `<id>/<kind>/<token>`; the checkpoint, with the code to serve it, as the next version."""
+    """The checkpoint, with the code to serve it, as the next version; where the model has a storage of its own, the
+    exported files at `<id>/<kind>/<token>` there."""
+    uri = ""
+    if storage.is_wanted:
+        with exported_files(checkpoint) as exported:
+            uri = storage.put(kind, token, exported)
+    version = _registry_entry(client, definition).register_version(
+        checkpoint,
+        comment=f"{kind} {definition.version}",
+        metadata={"uri": uri, "kind": kind, **_facts(definition)},
+    )
+    registered = f"{definition.service}/{version.version}"
+    return _saved(checkpoint, registered, kind=kind, uri=uri)
+
+
+def registered_models(client: Client, definition: Definition) -> list[SavedModel]:
+    """What the registry knows of the model, whoever saved it; oldest first."""
+    try:
+        versions = client.models.get(definition.service).versions()
+    except NotFound:
+        return []
+    own = [each for each in versions if each.metadata.get("id") == definition.id]
+    return [
+        _saved(
+            each.checkpoint,
+            f"{definition.service}/{each.version}",
+            kind=str(each.metadata.get("kind") or TRAINED),
+            uri=str(each.metadata.get("uri") or ""),
+        )
+        for each in sorted(own, key=lambda version: version.version)
+    ]
+
+
+@contextmanager
+def exported_files(checkpoint: Checkpoint) -> Iterator[Path]:
+    """What the trainer exported, in a folder of this machine."""
     facts = checkpoint.metadata.get(SECTION) or {}
     with tempfile.TemporaryDirectory(prefix="resolute-model-") as temporary:
         whole, exported = Path(temporary) / "checkpoint", Path(temporary) / "exported"
         checkpoint.download(whole)
+        exported.mkdir()
         for name in facts.get("exported") or []:
             (exported / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.move(whole / name, exported / name)
-        uri = storage.put(kind, token, exported)
-    version = _registry_entry(client, definition).register_version(
-        checkpoint, comment=f"{kind} {definition.version}", metadata={"uri": uri, **_facts(definition)}
-    )
+        yield exported
+
+
+def _saved(checkpoint: Checkpoint, registered: str, *, kind: str, uri: str) -> SavedModel:
+    facts = checkpoint.metadata.get(SECTION) or {}
     return SavedModel(
-        uri=uri,
+        uri=uri or f"{REGISTRY}{registered}",
         kind=kind,
         checkpoint=checkpoint.uuid,
-        registered=f"{definition.service}/{version.version}",
+        registered=registered,
         experiment_id=int(checkpoint.experiment_id or 0),
         serving_digest=str(facts.get("serving_digest") or ""),
     )

@@ -117,7 +117,7 @@ class Model:
 
     @property
     def saved_models(self) -> tuple[SavedModel, ...]:
-        """What trainings and searches exported, oldest first."""
+        """What trainings and searches of this object exported, oldest first."""
         return tuple(self._record.saved)
 
     @property

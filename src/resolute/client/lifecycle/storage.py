@@ -25,6 +25,11 @@ class ModelStorage:
         self._model_id = model_id
 
     @property
+    def is_wanted(self) -> bool:
+        """Exported models are copied here, beside the master's own copy."""
+        return self._config.has_storage
+
+    @property
     def base(self) -> str:
         return f"{self._config.base_model_storage_uri}/{self._model_id}"
 

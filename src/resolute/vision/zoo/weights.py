@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PosixPath
 from typing import Any, TypeVar
 
 import numpy as np
@@ -118,7 +118,7 @@ def _read_torch(path: Path, allow_pickle: bool) -> Any:
     # Checkpoints of trainers hold the state of numpy's generator and their arguments: data, not code.
     numbers = [np.ndarray, np.dtype, np.dtypes.UInt32DType, np._core.multiarray._reconstruct]  # type: ignore[attr-defined]
     try:
-        with torch.serialization.safe_globals([*numbers, argparse.Namespace]):
+        with torch.serialization.safe_globals([*numbers, argparse.Namespace, PosixPath]):
             return torch.load(path, map_location="cpu", weights_only=not allow_pickle)
     except Exception as problem:  # torch raises many kinds for files that are no checkpoints
         reason = str(problem).strip().splitlines()[0] if str(problem).strip() else type(problem).__name__

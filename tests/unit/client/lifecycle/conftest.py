@@ -94,8 +94,24 @@ def _add_model(fake: PlayingMaster, body: Any) -> httpx.Response:
 def _add_version(fake: PlayingMaster, body: Any) -> httpx.Response:
     name = body["modelName"]
     fake.models[name].append(body)
-    version = {"version": len(fake.models[name]), "model": {"id": 1, "name": name}, "checkpoint": {}}
-    return httpx.Response(200, json={"modelVersion": version})
+    return httpx.Response(200, json={"modelVersion": _version(fake, name, len(fake.models[name]))})
+
+
+def _get_versions(fake: PlayingMaster, body: Any) -> httpx.Response:
+    name = next(iter(fake.models))
+    versions = [_version(fake, name, number) for number in range(len(fake.models[name]), 0, -1)]
+    return httpx.Response(200, json={"modelVersions": versions})
+
+
+def _get_version(fake: PlayingMaster, body: Any, number: str) -> httpx.Response:
+    return httpx.Response(200, json={"modelVersion": _version(fake, next(iter(fake.models)), int(number))})
+
+
+def _version(fake: PlayingMaster, name: str, number: int) -> Json:
+    sent = fake.models[name][number - 1]
+    checkpoint = fake.checkpoints.get(sent["checkpointUuid"], {})
+    model = {"id": 1, "name": name}
+    return {"version": number, "model": model, "metadata": sent.get("metadata"), "checkpoint": checkpoint}
 
 
 def _all_deployments(fake: PlayingMaster, body: Any) -> httpx.Response:
@@ -153,6 +169,8 @@ _MORE: list[tuple[str, Callable[..., httpx.Response]]] = [
     (r"GET /api/v1/models/([\w-]+)", _get_model),
     (r"POST /api/v1/models", _add_model),
     (r"POST /api/v1/models/1/versions", _add_version),
+    (r"GET /api/v1/models/1/versions", _get_versions),
+    (r"GET /api/v1/models/1/versions/(\d+)", _get_version),
     (r"GET /api/v1/deployments", _all_deployments),
     (r"POST /api/v1/deployments", _deploy),
     (r"GET /api/v1/deployments/([\w-]+)", _get_deployment),

@@ -9,6 +9,7 @@ import pytest
 from resolute.client.lifecycle.model import Model
 from resolute.domain.errors import NotFound
 from resolute.lifecycle import (
+    Config,
     InvalidModelProperty,
     ModelDeploymentException,
     ModelValidationException,
@@ -254,3 +255,53 @@ class TestUndeploying:
         assert trained.undeploy() is True
         assert (master.deployments, master.leaving) == ({}, 0)
         assert trained.state == "trained"
+
+
+class TestAnotherProcess:
+    """Only the master knows what was trained."""
+
+    @pytest.fixture
+    def elsewhere(self, make: Any, base_dir: Path, client: Any) -> Model:
+        """The same model in a process that trained nothing, without a storage of its own."""
+        return make(config=Config(base_dir=base_dir, client=client, interval_s=0.0))
+
+    def test_a_registered_model_is_found_and_deployed(self, trained: Model, master: Any, elsewhere: Model) -> None:
+        assert elsewhere.deploy() is True
+        assert master.deployments["dev-mnist"]["sent"]["model"] == "dev-mnist/1"
+
+    def test_the_newest_version_is_the_canary(self, trained: Model, master: Any, elsewhere: Model) -> None:
+        trained.deploy()
+        trained.train({}, verbose=False)
+
+        elsewhere.deploy_canary(30)
+
+        assert master.deployments["dev-mnist"]["revisions"][0]["source"] == "model:dev-mnist/2"
+
+    def test_a_version_of_another_model_is_not_taken(self, trained: Model, master: Any, elsewhere: Model) -> None:
+        master.models["dev-mnist"][0]["metadata"]["id"] = "dev.mnist"
+
+        with pytest.raises(ModelDeploymentException, match="no saved model yet"):
+            elsewhere.deploy()
+
+    def test_without_a_storage_models_live_with_the_master(
+        self, elsewhere: Model, master: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setenv("RESOLUTE_HOME", str(tmp_path / "home"))
+
+        elsewhere.train({}, verbose=False)
+
+        assert elsewhere.saved_models[0].uri == "registry://dev-mnist/1"
+        assert not (tmp_path / "home/models").exists()
+
+    def test_changed_serving_files_are_put_together_from_the_masters_copy(
+        self, elsewhere: Model, master: Any, base_dir: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setenv("RESOLUTE_HOME", str(tmp_path / "home"))
+        elsewhere.train({}, verbose=False)
+        (base_dir / "model.py").write_text("class Other: ...\n")
+
+        elsewhere.deploy()
+
+        folder = Path(master.deployments["dev-mnist"]["sent"]["modelUri"])
+        assert (folder / "model.pt").read_bytes() == b"weights"
+        assert "Other" in (folder / "model.py").read_text()

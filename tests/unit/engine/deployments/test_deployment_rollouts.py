@@ -99,7 +99,8 @@ def test_what_can_never_run_is_refused_before_anything_is_written(stage: Any, se
         ({"checkpoint_uuid": "nope"}, NotFound, "checkpoint not found: nope"),
         ({"model_uri": "/no/such/folder"}, InvalidInput, "there is no '/no/such/folder'"),
         ({"model_uri": "relative/path"}, InvalidInput, "absolute path"),
-        ({"model_uri": "s3://bucket/x"}, InvalidInput, "cannot be read"),
+        ({"model_uri": "hdfs://bucket/x"}, InvalidInput, "cannot be read"),
+        ({"model_uri": "s3://bucket/"}, InvalidInput, "names a bucket and nothing in it"),
     ],
 )
 def test_a_source_that_is_not_there_is_refused(stage: Any, given: Any, error: type[Exception], sentence: str) -> None:

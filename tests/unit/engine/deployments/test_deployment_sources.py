@@ -19,6 +19,8 @@ from resolute.domain.node import Node, Slot
 from resolute.engine.deployments.models import SourceSpec
 from resolute.engine.deployments.sources import Sources, fetch, source_folder
 from resolute.engine.jobs.nodes import model_path
+from resolute.engine.platform import Platform
+from resolute.store.blobs import ObjectBlobs, open_blobs
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 
@@ -216,3 +218,49 @@ def test_only_a_whole_checkpoint_can_be_deployed(stage: Any, checkpoint: Callabl
 
     with pytest.raises(IllegalTransition, match="is DELETED; only a COMPLETED one"):
         stage.create(source=SourceSpec(checkpoint_uuid=uuid))
+
+
+@pytest.fixture
+def with_buckets(world: Any, tmp_path: Path) -> Platform:
+    """Buckets are folders of this machine, named by their type."""
+
+    def blobs(storage: dict[str, object]) -> ObjectBlobs:
+        folder = tmp_path / str(storage["type"]) / str(storage["bucket"]) / str(storage["prefix"])
+        return open_blobs({"type": "directory", "container_path": str(folder)})
+
+    return replace(world.platform, blobs=blobs)
+
+
+@pytest.mark.parametrize(("uri", "kind"), [("s3://models/team/pv/", "s3"), ("gs://models/team/pv", "gcs")])
+def test_a_folder_of_a_bucket_is_brought_here_whole(
+    world: Any, with_buckets: Platform, tmp_path: Path, uri: str, kind: str
+) -> None:
+    for name in ("config/config.properties", "model-store/a.mar"):
+        file = tmp_path / kind / "models/team/pv" / name
+        file.parent.mkdir(parents=True)
+        file.write_text(name)
+
+    fetch(with_buckets, revision_of(uri))
+
+    folder = source_folder(world.home, revision_of(uri))
+    assert folder.name == "pv"
+    assert (folder / "model-store/a.mar").read_text() == "model-store/a.mar"
+    assert (folder / "config/config.properties").is_file()
+
+
+def test_a_file_of_a_bucket_is_brought_here(world: Any, with_buckets: Platform, tmp_path: Path) -> None:
+    file = tmp_path / "s3/models/team/a.mar"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"archive")
+
+    fetch(with_buckets, revision_of("s3://models/team/a.mar"))
+
+    assert source_folder(world.home, revision_of("s3://models/team/a.mar")).read_bytes() == b"archive"
+
+
+@pytest.mark.parametrize("uri", ["s3://models/nothing", "gs://models/no/thing"])
+def test_an_empty_place_in_a_bucket_is_refused_and_leaves_nothing(world: Any, with_buckets: Platform, uri: str) -> None:
+    with pytest.raises(NotFound):
+        fetch(with_buckets, revision_of(uri))
+
+    assert list((world.home / "served").iterdir()) == []

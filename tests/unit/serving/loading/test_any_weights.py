@@ -1,8 +1,10 @@
 """Files of weights that are bent, or made to harm, are read or refused with a sentence; nothing else comes of them."""
 
+import argparse
 import json
 import struct
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -105,3 +107,11 @@ def test_any_header_is_read_or_refused(header: dict[str, Any]) -> None:
 @given(noise=st.binary(max_size=200), name=st.sampled_from(["w.pt", "w.pth", "w.safetensors"]))
 def test_any_bytes_are_read_or_refused(noise: bytes, name: str) -> None:
     read(noise, name)
+
+
+def test_a_reference_checkpoint_with_its_arguments_is_stripped(tmp_path: Path) -> None:
+    arguments = argparse.Namespace(lr=0.02, lr_steps=[16, 22], output_dir=Path("out"), resume="", test_only=False)
+    state = {"model": {"module.w": torch.ones(2)}, "lr_scheduler": {"milestones": Counter({16: 1})}, "args": arguments}
+    torch.save(state, tmp_path / "model_8.pth")
+
+    assert strip_checkpoint(tmp_path / "model_8.pth")["w"].tolist() == [1, 1]
