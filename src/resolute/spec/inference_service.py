@@ -6,7 +6,6 @@ What has no counterpart is either passed over by name, or refused where the mode
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -15,6 +14,7 @@ from resolute.spec.deployment import DeploymentConfig
 from resolute.spec.problem import Problem
 from resolute.spec.source import Source, read_source
 
+Json = dict[str, object]
 KIND = "InferenceService"
 _SERVED = ("pytorch", "torchserve", "triton", "onnx", "model")
 _FORMATS = ("pytorch", "torchscript", "triton", "onnx", "torchserve")
@@ -65,6 +65,8 @@ class _Reading:
     problems: list[Problem] = field(default_factory=list)
     passed_over: set[str] = field(default_factory=set)
     canary_percent: int | None = None
+    model_uri: str = ""
+    sections: dict[str, Json] = field(default_factory=lambda: {"serving": {}, "scaling": {}})
 
     def deployment(self) -> DeploymentConfig | None:
         self.problems += self.source.problems
@@ -76,33 +78,32 @@ class _Reading:
         for key in ("transformer", "explainer"):
             if key in self._map(document, ("spec",)):
                 self._wrong(("spec", key), "is not run here: put its code into the model's handler, or leave it out")
-        given: dict[str, Any] = {"serving": {}, "scaling": {}}
-        given["name"] = metadata.get("name")
-        given["namespace"] = metadata.get("namespace") or "default"
-        if not given["name"]:
+        if not metadata.get("name"):
             self._wrong(("metadata", "name"), "is missing; it names the deployment")
         self.passed_over |= {f"metadata.{key}" for key in metadata.keys() - {"name", "namespace"}}
-        self._predictor(predictor, given)
+        self._predictor(predictor)
+        given: Json = {"name": metadata.get("name"), "namespace": metadata.get("namespace") or "default"}
+        given |= {"model_uri": self.model_uri, **self.sections}
         return None if self.problems else self._checked(given)
 
-    def _predictor(self, predictor: dict[str, Any], given: dict[str, Any]) -> None:
+    def _predictor(self, predictor: Json) -> None:
         frameworks = [key for key in _SERVED if key in predictor]
         if len(frameworks) != 1:
             self._no_framework(predictor, frameworks)
             return
-        self._framework(frameworks[0], self._map(self.source.config, ("spec", "predictor", frameworks[0])), given)
+        self._framework(frameworks[0], self._map(self.source.config, ("spec", "predictor", frameworks[0])))
         for key, (section, name) in _OF_PREDICTOR.items():
             if predictor.get(key) is not None:
-                given[section][name] = predictor[key]
-        scaling = given["scaling"]
-        scaling.setdefault("max_replicas", max(1, int(scaling.get("min_replicas") or 0)))
-        self._metric(predictor.get("scaleMetric"), scaling)
-        self._batcher(predictor.get("batcher"), given["serving"])
+                self.sections[section][name] = predictor[key]
+        least = self.sections["scaling"].get("min_replicas")
+        self.sections["scaling"].setdefault("max_replicas", least if isinstance(least, int) and least > 0 else 1)
+        self._metric(predictor.get("scaleMetric"))
+        self._batcher(predictor.get("batcher"))
         self._canary(predictor.get("canaryTrafficPercent"))
         known = {*_OF_PREDICTOR, *_SERVED, "scaleMetric", "batcher", "canaryTrafficPercent"}
         self.passed_over |= {f"spec.predictor.{key}" for key in predictor.keys() - known}
 
-    def _no_framework(self, predictor: dict[str, Any], found: list[str]) -> None:
+    def _no_framework(self, predictor: Json, found: list[str]) -> None:
         path = ("spec", "predictor")
         if found:
             self._wrong(path, f"names {' and '.join(found)}; one of them serves the model")
@@ -110,7 +111,7 @@ class _Reading:
         keys = ", ".join(predictor) or "nothing"
         self._wrong(path, f"has {keys}, and none of {', '.join(_SERVED)}, whose models are served here")
 
-    def _framework(self, name: str, framework: dict[str, Any], given: dict[str, Any]) -> None:
+    def _framework(self, name: str, framework: Json) -> None:
         path = ("spec", "predictor", name)
         form = self._map(self.source.config, (*path, "modelFormat")).get("name") if name == "model" else name
         if name == "model" and form not in _FORMATS:
@@ -119,9 +120,9 @@ class _Reading:
         if not isinstance(uri, str) or not uri:
             self._wrong((*path, "storageUri"), "is missing; it says where the model is")
         else:
-            given["model_uri"] = self._place((*path, "storageUri"), uri)
-        given["serving"]["slots"] = self._gpus((*path, "resources"), framework.get("resources"))
-        given["serving"]["environment"] = self._environment((*path, "env"), framework.get("env"))
+            self.model_uri = self._place((*path, "storageUri"), uri)
+        self.sections["serving"]["slots"] = self._gpus((*path, "resources"), framework.get("resources"))
+        self.sections["serving"]["environment"] = self._environment((*path, "env"), framework.get("env"))
         known = {"storageUri", "resources", "env", "modelFormat", "name"}
         self.passed_over |= {f"{'.'.join(path)}.{key}" for key in framework.keys() - known}
 
@@ -137,7 +138,7 @@ class _Reading:
             self._wrong(path, f"{uri!r} leads out of the volume")
         return f"{folder.rstrip('/')}/{claim[2]}".rstrip("/") or "/"
 
-    def _gpus(self, path: tuple[str, ...], resources: Any) -> int:
+    def _gpus(self, path: tuple[str, ...], resources: object) -> int:
         if not isinstance(resources, dict):
             return 0
         asked = {**(resources.get("requests") or {}), **(resources.get("limits") or {})}
@@ -150,7 +151,7 @@ class _Reading:
             return 0
         return int(gpus[0])
 
-    def _environment(self, path: tuple[str, ...], env: Any) -> dict[str, str]:
+    def _environment(self, path: tuple[str, ...], env: object) -> dict[str, str]:
         found = {}
         for row in env if isinstance(env, list) else []:
             if not isinstance(row, dict) or "name" not in row or "value" not in row:
@@ -159,23 +160,23 @@ class _Reading:
             found[str(row["name"])] = str(row["value"])
         return found
 
-    def _metric(self, metric: Any, scaling: dict[str, Any]) -> None:
+    def _metric(self, metric: object) -> None:
         if metric is None:
             return
-        if metric not in _METRICS:
+        if not isinstance(metric, str) or metric not in _METRICS:
             self._wrong(("spec", "predictor", "scaleMetric"), f"is {metric!r}; wanted {' or '.join(_METRICS)}")
             return
-        scaling["metric"] = _METRICS[metric]
+        self.sections["scaling"]["metric"] = _METRICS[metric]
 
-    def _batcher(self, batcher: Any, serving: dict[str, Any]) -> None:
+    def _batcher(self, batcher: object) -> None:
         if not isinstance(batcher, dict):
             return
         if "maxBatchSize" in batcher:
-            serving["max_batch_size"] = batcher["maxBatchSize"]
+            self.sections["serving"]["max_batch_size"] = batcher["maxBatchSize"]
         if "maxLatency" in batcher:
-            serving["max_batch_delay_ms"] = batcher["maxLatency"]
+            self.sections["serving"]["max_batch_delay_ms"] = batcher["maxLatency"]
 
-    def _canary(self, percent: Any) -> None:
+    def _canary(self, percent: object) -> None:
         if percent is None:
             return
         if isinstance(percent, bool) or not isinstance(percent, int) or not 0 <= percent <= 100:
@@ -184,7 +185,7 @@ class _Reading:
             return
         self.canary_percent = percent
 
-    def _checked(self, given: dict[str, Any]) -> DeploymentConfig | None:
+    def _checked(self, given: Json) -> DeploymentConfig | None:
         try:
             return DeploymentConfig.model_validate(given, context={})
         except ValidationError as error:
@@ -193,8 +194,8 @@ class _Reading:
                 self.problems.append(Problem((), f"{key}: {fault['msg'].removeprefix('Value error, ')}"))
             return None
 
-    def _map(self, document: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
-        value: Any = document
+    def _map(self, document: Mapping[str, object], path: tuple[str, ...]) -> Json:
+        value: object = document
         for key in path:
             value = value.get(key) if isinstance(value, dict) else None
         if value is None:
