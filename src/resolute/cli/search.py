@@ -1,5 +1,7 @@
 """`resolute search`: what one will cost, worked out without a master; driving one; and what several objectives gave."""
 
+import io
+import json
 import sys
 from dataclasses import asdict
 from importlib import import_module
@@ -7,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from ruamel.yaml import YAML
 
 from resolute.cli.command import Run, command, group
 from resolute.client.configuration import as_yaml
@@ -14,6 +17,7 @@ from resolute.client.search_driver import drive
 from resolute.domain.errors import InvalidInput
 from resolute.search.simulate import simulate
 from resolute.spec.experiment import ClusterDefaults, parse_experiment
+from resolute.spec.katib import is_katib, read_katib
 
 app = group("See what a search will cost before it runs, or decide it yourself.")
 
@@ -29,9 +33,10 @@ def simulate_search(
     seed: Annotated[int, typer.Option(help="Same seed, same search.")] = 0,
     seconds_per_unit: Annotated[float, typer.Option(help="How long one batch (or other unit) takes.")] = 1.0,
 ) -> None:
-    """Run the search on made-up learning curves and show trials, rungs and time."""
+    """Run the search on made-up learning curves and show trials, rungs and time. Takes Katib's experiments too."""
+    text = as_yaml(config_file)
     parsed = parse_experiment(
-        as_yaml(config_file),
+        _translated(text, config_file) if is_katib(text) else text,
         filename=str(config_file),
         overrides=config or [],
         defaults=ClusterDefaults(checkpoint_storage={"type": "shared_fs", "host_path": "/tmp"}),
@@ -47,6 +52,24 @@ def simulate_search(
         seconds_per_unit=seconds_per_unit,
     )
     run.say(simulation.picture(), asdict(simulation))
+
+
+@command(app, "convert")
+def convert_katib(
+    run: Run, config_file: Annotated[Path, typer.Argument(help="An experiment of Katib, a YAML file.")]
+) -> None:
+    """Print hyperparameters and searcher of a Katib experiment as ours; add the entrypoint and submit it."""
+    found = read_katib(as_yaml(config_file), filename=str(config_file))
+    for key in found.passed_over if not run.is_json else ():
+        typer.echo(f"Note: {key} has no counterpart here and is passed over.", err=True)
+    text = io.StringIO()
+    YAML().dump(found.config, text)
+    run.say(text.getvalue().rstrip(), dict(found.config))
+
+
+def _translated(text: str, config_file: Path) -> str:
+    found = read_katib(text, filename=str(config_file)).config
+    return json.dumps({"entrypoint": "its trialTemplate", **found})
 
 
 @command(app, "drive")

@@ -4,6 +4,7 @@ Values in and out, errors of `domain.errors` raised. HTTP and gRPC are shells ar
 """
 
 import asyncio
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from resolute.serving.worker_process import WorkerProcess
 from resolute.version import __version__
 
 SERVER_NAME = "resolute"
-EXTENSIONS = ("binary_tensor_data", "model_repository")
+EXTENSIONS = ("binary_tensor_data", "model_repository", "model_configuration", "statistics")
 
 
 class ServedModel:
@@ -29,6 +30,7 @@ class ServedModel:
     def __init__(self, settings: ModelSettings, limits: Limits, metrics: ServerMetrics, spawn: Spawn) -> None:
         self.settings = settings
         own = ModelMetrics(metrics, settings.name)
+        self.statistics = own.statistics
         self.batcher = Batcher(limits, own)
         self.pool = WorkerPool(settings, self.batcher, own, spawn)
 
@@ -105,10 +107,14 @@ class DataPlane:
 
     async def _submit(self, model: ServedModel, verb: str, item: Item, buffers: list[Buffer]) -> Reply:
         self._in_flight += 1
+        started, is_good = time.perf_counter(), False
         try:
-            return await model.batcher.submit(verb, item, buffers)
+            reply = await model.batcher.submit(verb, item, buffers)
+            is_good = True
+            return reply
         finally:
             self._in_flight -= 1
+            model.statistics.request_done(time.perf_counter() - started, is_good=is_good)
 
     def server_metadata(self) -> dict[str, Any]:
         return {"name": SERVER_NAME, "version": __version__, "extensions": list(EXTENSIONS)}
@@ -127,6 +133,23 @@ class DataPlane:
             "outputs": _tensors(metadata.outputs),
             **_extra(metadata),
         }
+
+    def model_config(self, name: str, version: str | None = None) -> dict[str, Any]:
+        """As Triton shows it."""
+        described = self.model_metadata(name, version)
+        return {
+            "name": described["name"],
+            "platform": described["platform"],
+            "backend": "python",
+            "max_batch_size": 0,
+            "input": [_configured(each) for each in described["inputs"]],
+            "output": [_configured(each) for each in described["outputs"]],
+        }
+
+    def statistics(self, name: str | None = None, version: str | None = None) -> list[dict[str, Any]]:
+        """Of one model, or of all."""
+        models = list(self.models.values()) if name is None else [self.model(name, version)]
+        return [model.statistics.shown(model.name, model.settings.version) for model in models]
 
     def index(self) -> list[dict[str, str]]:
         """The repository's models, as `POST /v2/repository/index` lists them."""
@@ -159,6 +182,11 @@ def _ready(model: ServedModel) -> ServedModel:
 
 def _tensors(specs: Sequence[TensorSpec]) -> list[dict[str, Any]]:
     return [{"name": spec.name, "datatype": spec.datatype, "shape": list(spec.shape)} for spec in specs]
+
+
+def _configured(described: dict[str, Any]) -> dict[str, Any]:
+    kind = "STRING" if described["datatype"] == "BYTES" else described["datatype"]
+    return {"name": described["name"], "data_type": f"TYPE_{kind}", "dims": described["shape"]}
 
 
 def _extra(metadata: ModelMetadata) -> dict[str, Any]:

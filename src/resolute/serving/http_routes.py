@@ -7,13 +7,14 @@ import base64
 import logging
 import re
 import uuid
+import zlib
 from collections.abc import Callable, Coroutine
 from typing import Any
 from urllib.parse import unquote
 
 import msgspec
 
-from resolute.domain.errors import InvalidInput, NotFound, ResoluteError
+from resolute.domain.errors import InvalidInput, NotFound, ResoluteError, TooLarge
 from resolute.serving.dataplane import DataPlane
 from resolute.serving.http_message import BINARY, JSON, Request, Response, error_response, json_response
 from resolute.serving.limits import ModelFailed
@@ -29,6 +30,8 @@ Handler = Callable[..., Answer]
 _MODEL = r"(?P<name>[^/:]+)"
 _VERSION = r"(?:/versions/(?P<version>[^/]+))?"
 _REMEMBERED = 1024
+_COMPRESSIONS = {"gzip": 31, "deflate": 15}
+"""What clients of Triton send, and zlib's word for it."""
 _FINAL_STATUSES = range(200, 600)
 _any = msgspec.json.Decoder(msgspec.Raw)
 
@@ -71,8 +74,11 @@ class Routes:
             rf"/v1/models/{_MODEL}": {"GET": self._v1_model},
             r"/v2/?": {"GET": self._server_metadata},
             r"/v2/models/?": {"GET": self._list_models},
-            rf"/v2/models/{_MODEL}{_VERSION}": {"GET": self._v2_model},
             rf"/v2/models/{_MODEL}{_VERSION}/ready": {"GET": self._model_ready},
+            rf"/v2/models/{_MODEL}{_VERSION}/config": {"GET": self._config},
+            r"/v2/models/stats": {"GET": self._statistics},
+            rf"/v2/models/{_MODEL}{_VERSION}/stats": {"GET": self._statistics},
+            rf"/v2/models/{_MODEL}{_VERSION}": {"GET": self._v2_model},
         }
 
     def _repository(self) -> dict[str, dict[str, Handler]]:
@@ -103,13 +109,13 @@ class Routes:
 
     async def _predict(self, request: Request, name: str, verb: str) -> Response:
         self._mark(request, name, verb)
-        reply = await self._plane.predict(name, verb, v1.read_instances(_body(request)))
+        reply = await self._plane.predict(name, verb, v1.read_instances(self._body(request)))
         request.batch = reply.batch
         return Response(v1.write_answer(verb, reply.buffers[0]))
 
     async def _infer(self, request: Request, name: str, version: str | None) -> Response:
         model = self._mark(request, name, "infer", version)
-        asked = v2.read_request(_body(request), request.headers.get("inference-header-content-length"))
+        asked = v2.read_request(self._body(request), request.headers.get("inference-header-content-length"))
         reply = await self._plane.infer(name, version, asked)
         request.batch = reply.batch
         body = v2.write_answer(name, model, asked.id, reply.outcome, reply.buffers)
@@ -129,13 +135,13 @@ class Routes:
         self._mark(request, name, verb, version)
         if self._plane.takes_requests(name, version):
             return await self._handle(request, name, version, verb)
-        reply = await self._plane.predict(name, verb, _one_instance(request))
+        reply = await self._plane.predict(name, verb, _one_instance(request, self._body(request)))
         request.batch = reply.batch
         return Response([bytes(reply.buffers[0])[1:-1]])
 
     async def _handle(self, request: Request, name: str, version: str | None, verb: str) -> Response:
         """With all that the client sent: the handler decides what it means, and how it is answered."""
-        fields, buffers = torchserve.read_fields(request.headers.get("content-type", ""), _body(request))
+        fields, buffers = torchserve.read_fields(request.headers.get("content-type", ""), self._body(request))
         headers = {key.decode("latin-1"): value.decode("latin-1").strip() for key, value in request.sent_headers}
         item = Item(fields=fields, headers=headers, id=str(uuid.uuid4()))
         reply = await self._plane.handle(name, version, item, buffers or [b""], verb=verb)
@@ -144,6 +150,9 @@ class Routes:
         content_type = chosen.content_type if torchserve.is_passed_on("-", chosen.content_type) else JSON
         status = chosen.status if chosen.status in _FINAL_STATUSES else 500
         return Response([reply.buffers[0]], status, content_type, (("x-request-id", item.id), *own))
+
+    def _body(self, request: Request) -> bytes:
+        return _body(request, self._plane.limits.max_body_bytes)
 
     def _mark(self, request: Request, name: str, kind: str, version: str | None = None) -> str:
         """Raises NotFound before anything of the body is looked at. Returns the version that answers."""
@@ -186,6 +195,12 @@ class Routes:
         reason = self._plane.model(name, version).why_not_ready
         return _not_ready(name, reason) if reason else json_response({"name": name, "ready": True})
 
+    def _config(self, request: Request, name: str, version: str | None) -> Response:
+        return json_response(self._plane.model_config(name, version))
+
+    def _statistics(self, request: Request, name: str | None = None, version: str | None = None) -> Response:
+        return json_response({"model_stats": self._plane.statistics(name, version)})
+
     def _server_metadata(self, request: Request) -> Response:
         return json_response(self._plane.server_metadata())
 
@@ -201,16 +216,28 @@ class Routes:
         return json_response({"name": name, "unload": True})
 
 
-def _body(request: Request) -> bytes:
-    encoding = request.headers.get("content-encoding", "identity").lower()
-    if encoding not in ("identity", ""):
-        raise InvalidInput(f"The body is compressed with {encoding!r}; send it as it is.")
-    return request.body
+def _body(request: Request, limit: int) -> bytes:
+    """Unpacked where it is compressed; never to more than `limit` bytes."""
+    encoding = request.headers.get("content-encoding", "").lower()
+    if encoding in ("identity", ""):
+        return request.body
+    if encoding not in _COMPRESSIONS:
+        raise InvalidInput(f"The body is compressed with {encoding!r}; send it as it is, or with gzip or deflate.")
+    unpacking = zlib.decompressobj(_COMPRESSIONS[encoding])
+    try:
+        body = unpacking.decompress(request.body, limit + 1)
+    except zlib.error as problem:
+        raise InvalidInput(f"The body is not whole {encoding}: {problem}.") from None
+    if len(body) > limit:
+        raise TooLarge(f"The body unpacks to more than {limit:,} bytes, the most that this server takes.")
+    if not unpacking.eof:
+        raise InvalidInput(f"The body is not whole {encoding}: it ends too early.")
+    return body
 
 
-def _one_instance(request: Request) -> v1.Instances:
+def _one_instance(request: Request, body: bytes) -> v1.Instances:
     """JSON as it is; a form's `data` or `body` field, or anything else, as base64 under `data`."""
-    body, kind = _body(request), request.headers.get("content-type", "")
+    kind = request.headers.get("content-type", "")
     if kind.startswith("application/json"):
         return v1.Instances(1, b"[%b]" % parse(_any, body, wanted="one instance as JSON"))
     if kind.startswith("multipart/form-data"):

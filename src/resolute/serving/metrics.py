@@ -3,6 +3,8 @@
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 from prometheus_client.exposition import generate_latest
 
+from resolute.serving.statistics import ModelStatistics
+
 _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -61,6 +63,7 @@ class ModelMetrics:
     """The part of one model; what `batching` and `worker_pool` report to."""
 
     def __init__(self, server: ServerMetrics, model: str) -> None:
+        self.statistics = ModelStatistics()
         self.ready = server.ready.labels(model)
         self._queue = server.queue.labels(model)
         self._batch = server.batch.labels(model)
@@ -70,6 +73,7 @@ class ModelMetrics:
     def batch_done(self, requests: int, instances: int, seconds: float) -> None:
         self._batch.observe(instances)
         self._seconds.observe(seconds)
+        self.statistics.batch_done(instances, seconds)
 
     def queue_changed(self, waiting: int) -> None:
         self._queue.set(waiting)

@@ -73,3 +73,26 @@ def test_notices_of_a_search_are_described(resolute: Any, master: FakeMaster) ->
 
     assert "Notices      Goal reached: accuracy >= 0.99." in printed
     assert "Metric       accuracy, size" in printed
+
+
+KATIB = """apiVersion: kubeflow.org/v1beta1
+kind: Experiment
+metadata: {name: tuned}
+spec:
+  objective: {type: maximize, objectiveMetricName: accuracy}
+  algorithm: {algorithmName: tpe}
+  maxTrialCount: 6
+  parameters: [{name: --lr, parameterType: double, feasibleSpace: {min: "0.01", max: "0.05"}}]
+  trialTemplate: {}
+"""
+
+
+def test_an_experiment_of_katib_is_printed_as_ours_and_simulated(resolute: Any, tmp_path: Path) -> None:
+    (tmp_path / "katib.yaml").write_text(KATIB)
+
+    converted = resolute("search", "convert", str(tmp_path / "katib.yaml"))
+    simulated = resolute("search", "simulate", str(tmp_path / "katib.yaml"))
+
+    assert "smaller_is_better: false" in converted.out
+    assert "spec.trialTemplate has no counterpart here" in converted.err
+    assert simulated.out.startswith("6 trials")

@@ -1,7 +1,10 @@
 """Every path of a model server, with a model in this process behind it."""
 
 import base64
+import gzip
 import json
+import zlib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -130,7 +133,12 @@ def test_what_is_served_can_be_asked_for(serving: Any) -> None:
     async def test(site: Site) -> None:
         assert (await site.ask("GET", "/v1/models")).json == {"models": ["echo", "other"]}
         assert (await site.ask("GET", "/v2/models")).json == {"models": ["echo", "other"]}
-        assert (await site.ask("GET", "/v2")).json["extensions"] == ["binary_tensor_data", "model_repository"]
+        assert (await site.ask("GET", "/v2")).json["extensions"] == [
+            "binary_tensor_data",
+            "model_repository",
+            "model_configuration",
+            "statistics",
+        ]
         assert (await site.ask("GET", "/v2/models/other")).json == {
             "name": "other",
             "versions": ["1"],
@@ -233,13 +241,82 @@ def test_what_cannot_be_done_is_refused_with_a_sentence(
     with_site(serving, test)
 
 
-def test_a_compressed_body_is_refused(serving: Any) -> None:
+@pytest.mark.parametrize(("encoding", "compress"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
+def test_a_compressed_body_is_unpacked(serving: Any, encoding: str, compress: Any) -> None:
     async def test(site: Site) -> None:
-        answer = await site.ask("POST", "/v1/models/echo:predict", b"\x1f\x8b", content_encoding="gzip")
+        body = compress(b'{"instances": [1]}')
 
-        assert (answer.status, "gzip" in answer.json["error"]) == (400, True)
+        answer = await site.ask("POST", "/v1/models/echo:predict", body, content_encoding=encoding)
+
+        assert answer.json == {"predictions": [1]}
 
     with_site(serving, test)
+
+
+@pytest.mark.parametrize(
+    ("body", "encoding", "status", "sentence"),
+    [
+        (b"\x1f\x8b", "gzip", 400, "not whole gzip: it ends too early"),
+        (b"{}", "gzip", 400, "not whole gzip: Error -3"),
+        (b"{}", "br", 400, "compressed with 'br'; send it as it is, or with gzip or deflate"),
+        (gzip.compress(bytes(2 << 20)), "gzip", 413, "unpacks to more than 1,048,576 bytes"),
+    ],
+)
+def test_a_body_that_does_not_unpack_or_to_too_much_is_refused(
+    serving: Any, body: bytes, encoding: str, status: int, sentence: str
+) -> None:
+    async def whole() -> None:
+        site = await start(serving, max_body_bytes=1 << 20)
+
+        answer = await site.ask("POST", "/v1/models/echo:predict", body, content_encoding=encoding)
+
+        assert answer.status == status
+        assert sentence in answer.json["error"]
+        await site.plane.stop()
+
+    serving.run(whole)
+
+
+def test_tritons_statistics_count_what_was_answered(serving: Any) -> None:
+    async def test(site: Site) -> None:
+        await site.ask("POST", "/v1/models/echo:predict", {"instances": [1, 2]})
+        await site.ask("POST", "/v1/models/echo:explain", {"instances": [1]})
+
+        for path in ("/v2/models/echo/stats", "/v2/models/echo/versions/1/stats", "/v2/models/stats"):
+            (found,) = (await site.ask("GET", path)).json["model_stats"]
+            assert (found["name"], found["version"]) == ("echo", "1")
+            assert (found["inference_count"], found["execution_count"]) == (3, 2)
+            assert found["inference_stats"]["success"]["count"] == 1
+            assert found["inference_stats"]["fail"]["count"] == 1
+            assert found["inference_stats"]["success"]["ns"] > 0
+            assert found["last_inference"] > 0
+
+    with_site(serving, test)
+
+
+def test_tritons_configuration_names_inputs_and_outputs(serving: Any) -> None:
+    async def test(site: Site) -> None:
+        found = (await site.ask("GET", "/v2/models/echo/config")).json
+
+        assert (found["name"], found["platform"], found["max_batch_size"]) == ("echo", "echo", 0)
+        assert (found["input"], found["output"]) == ([], [])
+
+    with_site(serving, test)
+
+
+def test_a_model_answers_to_its_aliases_too(serving: Any) -> None:
+    settings = ModelSettings(
+        name="plates", source=Path("here"), load="resolute.serving.echo:load_echo", aliases=("xview-fasterrcnn",)
+    )
+
+    async def test(site: Site) -> None:
+        answer = await site.ask("POST", "/v1/models/xview-fasterrcnn:predict", {"inputs": [1]})
+
+        assert answer.json == {"predictions": [1]}
+        assert (await site.ask("GET", "/v1/models")).json == {"models": ["plates", "xview-fasterrcnn"]}
+        assert "there is: plates, xview-fasterrcnn" in (await site.ask("GET", "/v1/models/other")).json["error"]
+
+    with_site(serving, test, settings)
 
 
 def test_a_form_without_the_field_names_those_it_has(serving: Any) -> None:
