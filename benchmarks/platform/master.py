@@ -30,6 +30,10 @@ class Master:
                 return int(line.split()[1]) / 1024
         return 0.0
 
+    def processor_s(self) -> float:
+        """Of the master alone, since it started."""
+        return processor_s(self.process.pid)
+
     def create(self, config: str, files: dict[str, str]) -> int:
         definition = [definition_file(path, text) for path, text in files.items()]
         answer = self.http.post(
@@ -52,11 +56,14 @@ class Master:
 
 
 @contextmanager
-def running_master(*, slots: int = 2) -> Iterator[Master]:
+def running_master(*, slots: int = 2, source: Path | None = None) -> Iterator[Master]:
+    """Of the package under `source`, in this environment; of the installed one without."""
     with tempfile.TemporaryDirectory(prefix="resolute-bench-") as home:
         port = free_port()
         command = [sys.executable, "-m", "resolute.cli.main", "up", "--port", str(port), "--home", home]
-        process = subprocess.Popen([*command, "--slots", str(slots)], stdout=subprocess.DEVNULL, env=os.environ)
+        process = subprocess.Popen(
+            [*command, "--slots", str(slots)], stdout=subprocess.DEVNULL, env=environment(source)
+        )
         url = f"http://127.0.0.1:{port}"
         wait_for(f"{url}/info")
         with httpx.Client(base_url=url, timeout=60) as http:
@@ -67,6 +74,15 @@ def running_master(*, slots: int = 2) -> Iterator[Master]:
             finally:
                 process.send_signal(signal.SIGTERM)
                 process.wait(timeout=30)
+
+
+def environment(source: Path | None) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(source)} if source else dict(os.environ)
+
+
+def processor_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def definition_file(path: str, text: str) -> dict[str, Any]:

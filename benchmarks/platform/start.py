@@ -4,7 +4,6 @@ The processor's time is that of the master alone, up to the answer. On a busy ma
 """
 
 import argparse
-import os
 import signal
 import statistics
 import subprocess
@@ -14,7 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.platform.master import free_port, wait_for
+from benchmarks.platform.master import environment, free_port, processor_s, wait_for
 
 
 @dataclass(frozen=True)
@@ -50,22 +49,17 @@ def in_one_home(runs: int) -> list[Start]:
         return [start(home) for _ in range(runs)]
 
 
-def start(home: str) -> Start:
+def start(home: str, *, source: Path | None = None) -> Start:
     port = free_port()
     command = [sys.executable, "-m", "resolute.cli.main", "up", "--port", str(port), "--home", home]
     began = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment(source))
     try:
         wait_for(f"http://127.0.0.1:{port}/info")
-        return Start(time.perf_counter() - began, _processor_s(process.pid))
+        return Start(time.perf_counter() - began, processor_s(process.pid))
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=30)
-
-
-def _processor_s(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":
