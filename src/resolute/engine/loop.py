@@ -4,8 +4,10 @@ import logging
 import secrets
 import threading
 import time
+from dataclasses import dataclass
 from datetime import datetime
 
+from resolute.domain.allocation import Allocation
 from resolute.domain.errors import ResoluteError
 from resolute.engine.experiments.collection import ask_after_restart, collect_pending
 from resolute.engine.jobs.fencing import SECRET_KEY
@@ -34,7 +36,7 @@ class EngineLoop:
         self._starter = SideBySide()
         self._busy_until = 0.0
         self._handles: list[str] = []
-        """Of the gangs that ran at the end of the last pass."""
+        """Of the gangs that ran in the last pass. One that starts later calls for another pass."""
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._collector = threading.Thread(target=self._collect, name="collector", daemon=True)
 
@@ -57,9 +59,10 @@ class EngineLoop:
     def _run(self) -> None:
         while not self._stopping.is_set():
             try:
-                if tick(self._platform, since=self._since, starter=self._starter):
+                passed = tick(self._platform, since=self._since, starter=self._starter)
+                if passed.is_busy:
                     self._busy_until = time.monotonic() + BUSY_FOR_S
-                self._handles = running_handles(self._platform)
+                self._handles = passed.handles
             except ResoluteError as error:
                 log.warning("the engine could not finish a pass: %s", error)
             except Exception:
@@ -107,14 +110,27 @@ def prepare(platform: Platform) -> None:
 _IN_TURN = InTurn()
 
 
-def tick(platform: Platform, *, since: datetime, starter: Starter = _IN_TURN) -> bool:
-    """One pass. True when something started or ended."""
-    ended = reap(platform, since=since)
-    schedule(platform)
-    started = start_placed(platform, starter)
-    return bool(ended or started)
+@dataclass(frozen=True, slots=True)
+class Passed:
+    is_busy: bool
+    """Something started or ended."""
+    handles: list[str]
+    """Of the gangs that ran."""
 
 
-def running_handles(platform: Platform) -> list[str]:
+def tick(platform: Platform, *, since: datetime, starter: Starter = _IN_TURN) -> Passed:
+    """One pass. What is live is read once, and again after a step that changed it."""
+    live = _live(platform)
+    has_ended = reap(platform, live, since=since)
+    if has_ended:
+        live = _live(platform)
+    if schedule(platform, live):
+        live = _live(platform)
+    has_started = start_placed(platform, live, starter)
+    handles = [allocation.handle for allocation in live if allocation.handle is not None]
+    return Passed(has_ended or has_started, handles)
+
+
+def _live(platform: Platform) -> list[Allocation]:
     with platform.store.read() as tx:
-        return [allocation.handle for allocation in tx.allocations.live() if allocation.handle is not None]
+        return tx.allocations.live()

@@ -4,8 +4,6 @@ Some patterns take longer than the age of the universe over a short line, and Py
 process meanwhile. This one gives up, and lets others run.
 """
 
-import regex
-
 from resolute.domain.errors import InvalidInput
 
 SEARCH_WITHIN_S = 0.1
@@ -19,6 +17,9 @@ class TooSlow(InvalidInput):
 class Pattern:
     def __init__(self, text: str) -> None:
         """Raises InvalidInput for what is no regular expression."""
+        # Loaded with the first pattern: most masters never meet one, and all of them would start later.
+        import regex
+
         self._text = text
         try:
             self._pattern = regex.compile(text)

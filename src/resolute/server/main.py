@@ -36,7 +36,6 @@ from resolute.engine.ports.database import Store
 from resolute.engine.ports.runner import Runner
 from resolute.engine.trials.log_watch import LogWatch
 from resolute.runners.engines import Surroundings, open_runners
-from resolute.runners.hosts import HostsRunner, read_hosts
 from resolute.server.addresses import advertised_url, is_loopback
 from resolute.server.app import create_app
 from resolute.server.home import home_folder, make_private
@@ -184,6 +183,8 @@ class Master:
         slots = self._options.slots
         hosts = os.environ.get("RESOLUTE_TEST_HOSTS")
         if hosts:  # tests: namespaces of this machine play the hosts of a cluster
+            from resolute.runners.hosts import HostsRunner, read_hosts
+
             shared = Path(hosts).parent
             return HostsRunner(home=self._home, hosts=read_hosts(Path(hosts)), slots=slots or 1, shared=shared)
         configs = self._options.runners or (RunnerConfig("local", "local", {} if slots is None else {"slots": slots}),)

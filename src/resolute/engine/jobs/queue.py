@@ -89,6 +89,29 @@ def list_jobs(
     return views[::-1] if descending else views
 
 
+def find_job(platform: Platform, job_id: str, *, visible_in: frozenset[int] | None = None) -> JobView | None:
+    """As `list_jobs` shows it among the jobs of all pools; None when it has no work to do, or may not be seen."""
+    with platform.store.read() as tx:
+        every = in_order(tx.jobs.in_queue())
+        place, job = next(((n, job) for n, job in enumerate(every) if job.id == job_id), (0, None))
+        if job is None:
+            return None
+        own = [allocation for allocation in tx.allocations.live() if allocation.job_id == job_id]
+        username = tx.users.get(job.user_id).username
+        progress = tx.experiments.progress([int(job.entity_id)]) if job.kind is JobKind.EXPERIMENT else {}
+    names = job_names(every, visible_in)
+    if job_id not in names:
+        return None
+    return _view(
+        job,
+        own,
+        waiting=_first_reason(platform, own, names),
+        username=username,
+        progress=next(iter(progress.values()), 0.0),
+        ahead=place,
+    )
+
+
 def _first_reason(
     platform: Platform, allocations: Sequence[Allocation], names: Mapping[str, str]
 ) -> WaitingReason | None:

@@ -1,6 +1,6 @@
 """The reaping loop's one pass: notice gangs that have ended, and make those end that must."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -16,30 +16,29 @@ from resolute.engine.ports.runner import Forgets, GangStatus
 from resolute.engine.unit_of_work import flow
 
 _UNDER_WAY = frozenset({Phase.PULLING, Phase.STARTING, Phase.RUNNING})
-DEAF_AFTER = timedelta(seconds=75)
-"""A trial that listens for preemption asks at least once a minute; one silent for longer will never hear it."""
+SILENT_AFTER = timedelta(seconds=75)
+"""A trial that listens for preemption asks at least once a minute; one silent for longer does not listen."""
 
 
-def reap(platform: Platform, *, since: datetime) -> int:
-    """Returns how many gangs ended. `since`: when this master started."""
-    with platform.store.read() as tx:
-        started = [a for a in tx.allocations.live() if a.handle is not None]
+def reap(platform: Platform, live: Sequence[Allocation], *, since: datetime) -> bool:
+    """True when a gang has ended. `live`: allocations that are not over; `since`: when this master started."""
+    started = [a for a in live if a.handle is not None]
     if not started:
-        return 0
+        return False
     statuses = platform.runner.poll([a.handle for a in started if a.handle])
-    ended = 0
+    has_ended = False
     for allocation in started:
         # An engine that does not answer leaves its gangs out: nothing is known of them, and they stay as they are.
         status = statuses.get(allocation.handle or "")
         if status is not None:
             allocation = _follow(platform, allocation, status)
         if status is not None and status.is_over:
-            _bury(platform, allocation, status)
-            ended += 1
+            _close(platform, allocation, status)
+            has_ended = True
         else:
-            _hurry(platform, allocation, since)
+            _press(platform, allocation, since)
     _note(platform, started, statuses)
-    return ended
+    return has_ended
 
 
 def _follow(platform: Platform, allocation: Allocation, status: GangStatus) -> Allocation:
@@ -62,7 +61,7 @@ def _shares(status: GangStatus) -> tuple[NodeShare, ...]:
     return tuple(replace(share, address=address) for share, address in zip(status.shares, addresses, strict=False))
 
 
-def _note(platform: Platform, started: list[Allocation], statuses: Mapping[str, GangStatus]) -> None:
+def _note(platform: Platform, started: Sequence[Allocation], statuses: Mapping[str, GangStatus]) -> None:
     """What engines say of those that they have not placed."""
     submitted = {a.id: a.handle or "" for a in started if a.state is AllocationState.SUBMITTED}
     notes = {key: statuses[handle].reason for key, handle in submitted.items() if handle in statuses}
@@ -70,7 +69,7 @@ def _note(platform: Platform, started: list[Allocation], statuses: Mapping[str, 
         platform.bus.publish("queue")
 
 
-def _bury(platform: Platform, allocation: Allocation, status: GangStatus) -> None:
+def _close(platform: Platform, allocation: Allocation, status: GangStatus) -> None:
     code = status.exit_code if status.exit_code is not None else -1
     exit = Exit(code=code, reason=status.reason, is_lost=status.is_lost)
     allocation_ended(platform, allocation.id, exit, is_final=status.is_final)
@@ -79,7 +78,7 @@ def _bury(platform: Platform, allocation: Allocation, status: GangStatus) -> Non
         platform.runner.forget(allocation.handle)
 
 
-def _hurry(platform: Platform, allocation: Allocation, since: datetime) -> None:
+def _press(platform: Platform, allocation: Allocation, since: datetime) -> None:
     """End what was told to end: at once when it was killed, by signal when it cannot hear, by force when it is late."""
     now = platform.clock()
     handle = allocation.handle
@@ -104,7 +103,7 @@ def _hurry(platform: Platform, allocation: Allocation, since: datetime) -> None:
         tell(platform, allocation.task_id, "It did not leave in time and is killed.")
         platform.runner.stop(handle, force=True)
         _mark_terminating(platform, allocation)
-    elif _is_deaf(platform, allocation, since, now):
+    elif _must_be_signalled(platform, allocation, since, now):
         platform.runner.stop(handle, force=False)
 
 
@@ -120,7 +119,7 @@ def _asks_to_leave(platform: Platform, allocation: Allocation) -> bool:
         return kind_of(tx.tasks.get(allocation.task_id)).asks_to_leave
 
 
-def _is_deaf(platform: Platform, allocation: Allocation, since: datetime, now: datetime) -> bool:
+def _must_be_signalled(platform: Platform, allocation: Allocation, since: datetime, now: datetime) -> bool:
     """A plain script that never asks whether it should leave gets SIGTERM instead of an hour's patience."""
     if allocation.id in platform.listeners:
         return False
@@ -129,7 +128,7 @@ def _is_deaf(platform: Platform, allocation: Allocation, since: datetime, now: d
     started = allocation.start_time or allocation.created_at
     known_since = max(since, started)
     asked = allocation.preempt_requested_at or now
-    return now - asked > timedelta(seconds=2) and (since <= started or now - known_since > DEAF_AFTER)
+    return now - asked > timedelta(seconds=2) and (since <= started or now - known_since > SILENT_AFTER)
 
 
 def _mark_terminating(platform: Platform, allocation: Allocation) -> None:

@@ -1,5 +1,6 @@
 """The scheduling loop's one pass: who gets slots, who is asked to leave, who is given to an engine outside."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from resolute.domain.allocation import Allocation, AllocationState
@@ -16,26 +17,27 @@ from resolute.engine.platform import Platform
 from resolute.engine.unit_of_work import flow
 
 
-def schedule(platform: Platform) -> None:
-    """Place what fits, hand over what others place, and leave behind why the rest waits."""
-    with platform.store.read() as tx:
-        allocations = tx.allocations.live()
-        has_queue = any(allocation.waits for allocation in allocations)
-        nodes = usable_nodes(platform, tx) if has_queue else []
-        claims = claims_by_pool(tx.jobs.in_queue(), allocations) if has_queue else {}
-    pools = platform.runner.pools() if has_queue else []
-    waiting: dict[str, Wait] = platform.waiting.delayed(_ids_of(allocations), now=platform.clock())
-    for name in claims:
-        ready = [claim for claim in claims[name] if claim.allocation_id not in waiting]
-        decision = _decide(platform, name, pools, nodes, ready)
-        waiting |= decision.waiting
-        _apply(platform, decision)
+def schedule(platform: Platform, live: Sequence[Allocation]) -> bool:
+    """Place what fits, hand over what others place, and leave behind why the rest waits.
+
+    `live`: allocations that are not over. True when one of them was changed.
+    """
+    waiting: dict[str, Wait] = platform.waiting.delayed({each.id for each in live}, now=platform.clock())
+    has_changed = False
+    if any(allocation.waits for allocation in live):
+        with platform.store.read() as tx:
+            nodes = usable_nodes(platform, tx)
+            # Read again, together with their jobs: one that ended meanwhile has none in the queue.
+            claims = claims_by_pool(tx.jobs.in_queue(), tx.allocations.live())
+        pools = platform.runner.pools()
+        for name in claims:
+            ready = [claim for claim in claims[name] if claim.allocation_id not in waiting]
+            decision = _decide(platform, name, pools, nodes, ready)
+            waiting |= decision.waiting
+            has_changed |= _apply(platform, decision)
     if platform.waiting.decide(waiting):
         platform.bus.publish("queue")
-
-
-def _ids_of(allocations: list[Allocation]) -> set[str]:
-    return {allocation.id for allocation in allocations}
+    return has_changed
 
 
 def _decide(platform: Platform, name: str, pools: list[Pool], nodes: list[Node], claims: list[Claim]) -> Decision:
@@ -62,9 +64,9 @@ def _all_wait(claims: list[Claim], wait: Wait) -> Decision:
     return Decision(waiting={claim.allocation_id: waits[claim.state] for claim in claims if claim.state in waits})
 
 
-def _apply(platform: Platform, decision: Decision) -> None:
+def _apply(platform: Platform, decision: Decision) -> bool:
     if not decision.assign and not decision.preempt:
-        return
+        return False
     with flow(platform) as current:
         secret = secret_of(current.tx)
         for allocation_id, shares in decision.assign:
@@ -81,3 +83,4 @@ def _apply(platform: Platform, decision: Decision) -> None:
             if allocation.holds_slots:
                 ask_to_leave(current, allocation)
                 current.tell(allocation.task_id, "Asked to checkpoint and leave: a job of higher priority needs slots.")
+    return True

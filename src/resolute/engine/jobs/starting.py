@@ -6,7 +6,7 @@ does the same again after its restart.
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
@@ -77,11 +77,10 @@ class SideBySide:
                 del self._under_way[allocation_id]
 
 
-def start_placed(platform: Platform, starter: Starter) -> int:
-    """Start every allocation that has its slots, and hand over those that an engine places. Returns how many."""
-    with platform.store.read() as tx:
-        placed = [allocation for allocation in tx.allocations.live() if _is_to_start(allocation)]
-    return sum(starter.run(allocation, partial(_start, platform, allocation.id)) for allocation in placed)
+def start_placed(platform: Platform, live: Sequence[Allocation], starter: Starter) -> bool:
+    """Start every allocation that has its slots, and hand over those that an engine places. True when there was one."""
+    placed = [allocation for allocation in live if _is_to_start(allocation)]
+    return sum(starter.run(allocation, partial(_start, platform, allocation.id)) for allocation in placed) > 0
 
 
 def _is_to_start(allocation: Allocation) -> bool:

@@ -16,7 +16,7 @@ from resolute.engine.experiments.configuration import configuration_of, retentio
 from resolute.engine.experiments.dry_run import native_request
 from resolute.engine.experiments.records import records
 from resolute.engine.jobs.pools import cluster_defaults
-from resolute.engine.jobs.queue import JobView, list_jobs
+from resolute.engine.jobs.queue import JobView, find_job
 from resolute.engine.platform import Platform
 from resolute.engine.ports.queries import ExperimentQuery, TrialQuery
 from resolute.search.simulate import simulate
@@ -234,8 +234,7 @@ def get_experiment(experiment_id: int, platform: PlatformOf, caller: Caller) -> 
 
 
 def _job_of(platform: Platform, caller: Principal, job_id: str) -> JobView | None:
-    visible_in = caller.workspaces(_VIEW)
-    return next((view for view in list_jobs(platform, visible_in=visible_in) if view.job.id == job_id), None)
+    return find_job(platform, job_id, visible_in=caller.workspaces(_VIEW))
 
 
 @router.get("/api/v1/experiments/{experiment_id}/trials", needs=needs.VIEW_EXPERIMENT.or_own_task)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Subquery, Text, case, func, select, type_coerce
+from sqlalchemy import ColumnElement, Connection, Subquery, Text, bindparam, case, func, select, type_coerce
 
 from resolute.domain.allocation import WAITS, AllocationState
 from resolute.domain.checkpoint import CheckpointState
@@ -31,7 +31,7 @@ _JOINED: dict[str, ColumnElement[object]] = {
 
 
 def search_experiments(connection: Connection, query: ExperimentQuery) -> Page[ExperimentSummary]:
-    statement = _sorted(_filtered(_joined(), query), query)
+    statement = _sorted(_filtered(_JOINED_ROWS, query), query)
     cut, offset, total = paged(connection, statement, query.page)
     rows = connection.execute(cut).all()
     return Page(_with_counts(connection, rows), len(rows) if total < 0 else total, offset)
@@ -145,10 +145,9 @@ def _best_trials(*where: ColumnElement[bool]) -> Statement:
 def _with_counts(connection: Connection, rows: Sequence[Any]) -> list[ExperimentSummary]:
     experiments = [_rows.read(row[_BESIDE:]) for row in rows]
     ids = [experiment.id for experiment in experiments]
-    trials = _grouped(connection, _trials.experiment_id, ids, [func.count()])
-    sizes = [func.count(), func.sum(_checkpoints.size)]
-    kept = _grouped(connection, _checkpoints.experiment_id, ids, sizes, _is_kept())
-    best = {row.key: row for row in connection.execute(_best_trials(_trials.experiment_id.in_(ids)))}
+    trials = {row[0]: row[1] for row in connection.execute(_TRIALS_OF_THESE, {"ids": ids})}
+    kept = {row[0]: (row[1], row[2]) for row in connection.execute(_CHECKPOINTS_OF_THESE, {"ids": ids})}
+    best = {row.key: row for row in connection.execute(_BEST_OF_THESE, {"ids": ids})}
     allocated = _live_allocations(connection)
     summaries = []
     for row, experiment in zip(rows, experiments, strict=True):
@@ -166,7 +165,7 @@ def _with_counts(connection: Connection, rows: Sequence[Any]) -> list[Experiment
                 workspace_name=row[5] or "",
                 is_parent_archived=bool(row[6]),
                 resource_pool=row[7] or DEFAULT_POOL,
-                num_trials=trials.get(experiment.id, (0,))[0],
+                num_trials=trials.get(experiment.id, 0),
                 best_trial_id=None if top is None else top.trial_id,
                 best_metric=None if top is None else top.value,
                 checkpoint_count=count,
@@ -178,19 +177,25 @@ def _with_counts(connection: Connection, rows: Sequence[Any]) -> list[Experiment
     return summaries
 
 
-def _grouped(
-    connection: Connection, key: Any, ids: list[int], values: list[Any], *where: ColumnElement[bool]
-) -> dict[int, tuple[int, ...]]:
-    rows = connection.execute(select(key, *values).where(key.in_(ids), *where).group_by(key))
-    return {row[0]: tuple(row[1:]) for row in rows}
-
-
 def _live_allocations(connection: Connection) -> dict[str, tuple[int, int]]:
     """Job id to (queued, running); there are never many that are not over."""
-    is_queued = case((_allocations.state.in_(WAITS), 1), else_=0)
-    statement = (
-        select(_allocations.job_id, func.sum(is_queued), func.sum(1 - is_queued))
-        .where(_allocations.state.in_([state for state in AllocationState if state != AllocationState.TERMINATED]))
-        .group_by(_allocations.job_id)
-    )
-    return {job: (int(queued), int(running)) for job, queued, running in connection.execute(statement)}
+    return {job: (int(queued), int(running)) for job, queued, running in connection.execute(_LIVE_BY_JOB)}
+
+
+# Pages and scripts ask for these all the time: made once, because making a statement costs more than running it.
+_JOINED_ROWS = _joined()
+_THESE_TRIALS = _trials.experiment_id.in_(bindparam("ids", expanding=True))
+_THESE_CHECKPOINTS = _checkpoints.experiment_id.in_(bindparam("ids", expanding=True))
+_TRIALS_OF_THESE = select(_trials.experiment_id, func.count()).where(_THESE_TRIALS).group_by(_trials.experiment_id)
+_CHECKPOINTS_OF_THESE = (
+    select(_checkpoints.experiment_id, func.count(), func.sum(_checkpoints.size))
+    .where(_THESE_CHECKPOINTS, _is_kept())
+    .group_by(_checkpoints.experiment_id)
+)
+_BEST_OF_THESE = _best_trials(_THESE_TRIALS)
+_IS_QUEUED = case((_allocations.state.in_(WAITS), 1), else_=0)
+_LIVE_BY_JOB = (
+    select(_allocations.job_id, func.sum(_IS_QUEUED), func.sum(1 - _IS_QUEUED))
+    .where(_allocations.state.in_([state for state in AllocationState if state != AllocationState.TERMINATED]))
+    .group_by(_allocations.job_id)
+)

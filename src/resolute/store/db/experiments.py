@@ -20,6 +20,7 @@ from resolute.store.db.upsert import upsert
 _rows = Rows(tables.experiments, Experiment)
 _t = tables.experiments.c
 _snapshots, _patches = tables.searcher_snapshots.c, tables.searcher_patches.c
+_PROGRESS = select(_t.id, _t.progress).where(_t.id.in_(bindparam("ids", expanding=True)))
 _OWN_PATCHES = _patches.experiment_id == bindparam("experiment")
 _SNAPSHOT = select(_snapshots.snapshot).where(_snapshots.experiment_id == bindparam("experiment"))
 _PATCHES = select(_patches.patch).where(_OWN_PATCHES).order_by(_patches.number)
@@ -78,7 +79,7 @@ class ExperimentTable:
         _ADD_PATCH.run(self._connection, values)
 
     def progress(self, experiment_ids: Sequence[int]) -> dict[int, float]:
-        rows = self._connection.execute(select(_t.id, _t.progress).where(_t.id.in_(experiment_ids)))
+        rows = self._connection.execute(_PROGRESS, {"ids": experiment_ids})
         return {row.id: row.progress for row in rows}
 
     def searcher_metrics(self, experiment_ids: Iterable[int]) -> dict[int, tuple[str, bool]]:

@@ -47,6 +47,11 @@ class Rows(Generic[T]):
         row = connection.execute(statement.limit(1)).first()
         return None if row is None else self.read(row)
 
+    def find(self, connection: Connection, statement: Statement, **parameters: object) -> T | None:
+        """The row of a statement that gives one at most, and was made once."""
+        row = connection.execute(statement, parameters).first()
+        return None if row is None else self.read(row)
+
     def get(self, connection: Connection, key: object) -> T | None:
         row = connection.execute(self._by_key, {"by_key": key}).first()
         return None if row is None else self.read(row)

@@ -2,10 +2,12 @@
 
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from resolute.store.db import tables
 from resolute.store.db.upsert import upsert
+
+_VALUE = select(tables.settings.c.value).where(tables.settings.c.key == bindparam("of"))
 
 
 class SettingTable:
@@ -15,8 +17,7 @@ class SettingTable:
         self._connection = connection
 
     def get(self, key: str) -> Any | None:
-        statement = select(tables.settings.c.value).where(tables.settings.c.key == key)
-        return self._connection.execute(statement).scalar()
+        return self._connection.execute(_VALUE, {"of": key}).scalar()
 
     def put(self, key: str, value: object) -> None:
         upsert(self._connection, tables.settings, {"key": key, "value": value})

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, and_, case, func, select, type_coerce
+from sqlalchemy import BigInteger, ColumnElement, Connection, and_, bindparam, case, func, select, type_coerce
 
 from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.errors import InvalidInput, NotFound
@@ -24,6 +24,11 @@ _t, _e, _checkpoints, _summaries = (
 )
 _SORTS_BY_COLUMN = ("id", "start_time", "end_time", "state", "total_batches", "restarts")
 _FOREVER = 1 << 62
+_BY_TASK = _rows.select().where(_t.task_id == bindparam("task")).limit(1)
+_BY_REQUEST = (
+    _rows.select().where(_t.experiment_id == bindparam("experiment"), _t.request_id == bindparam("request")).limit(1)
+)
+_IDS_OF = select(_t.id).where(_t.experiment_id.in_(bindparam("experiments", expanding=True))).order_by(_t.id)
 
 
 class TrialTable:
@@ -54,11 +59,10 @@ class TrialTable:
         return _rows.save(self._connection, trial, expected=expected)
 
     def by_request_id(self, experiment_id: int, request_id: str) -> Trial | None:
-        same = and_(_t.experiment_id == experiment_id, _t.request_id == request_id)
-        return _rows.first(self._connection, _rows.select().where(same))
+        return _rows.find(self._connection, _BY_REQUEST, experiment=experiment_id, request=request_id)
 
     def by_task_id(self, task_id: str) -> Trial | None:
-        return _rows.first(self._connection, _rows.select().where(_t.task_id == task_id))
+        return _rows.find(self._connection, _BY_TASK, task=task_id)
 
     def by_external_id(self, experiment_id: int, external_id: str) -> Trial | None:
         same = and_(_t.experiment_id == experiment_id, _t.external_id == external_id)
@@ -71,8 +75,7 @@ class TrialTable:
         return _rows.all(self._connection, statement)
 
     def ids_of(self, experiment_ids: Sequence[int]) -> list[int]:
-        statement = select(_t.id).where(_t.experiment_id.in_(experiment_ids)).order_by(_t.id)
-        return list(self._connection.execute(statement).scalars())
+        return list(self._connection.execute(_IDS_OF, {"experiments": experiment_ids}).scalars())
 
     def search(self, query: TrialQuery) -> Page[Trial]:
         statement = _rows.select()

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, bindparam, delete, select
 
 from resolute.domain.errors import AlreadyExists, NotFound
 from resolute.domain.user import Session, User
@@ -12,6 +12,8 @@ from resolute.store.db.rows import Rows
 _rows = Rows(tables.users, User)
 _sessions = Rows(tables.sessions, Session)
 _t, _s, _settings = tables.users.c, tables.sessions.c, tables.user_settings.c
+_ALL = _rows.select().order_by(_t.id)
+_BY_TOKEN = _sessions.select().where(_s.token_hash == bindparam("token")).limit(1)
 
 
 class UserTable:
@@ -42,13 +44,13 @@ class UserTable:
             raise NotFound(f"user not found: {user.id}")
 
     def all(self) -> list[User]:
-        return _rows.all(self._connection, _rows.select().order_by(_t.id))
+        return _rows.all(self._connection, _ALL)
 
     def add_session(self, session: Session) -> Session:
         return replace(session, id=_sessions.add(self._connection, session))
 
     def session_by_token_hash(self, token_hash: str) -> Session | None:
-        return _sessions.first(self._connection, _sessions.select().where(_s.token_hash == token_hash))
+        return _sessions.find(self._connection, _BY_TOKEN, token=token_hash)
 
     def sessions(self, user_id: int | None = None) -> list[Session]:
         statement = _sessions.select().order_by(_s.id)

@@ -67,7 +67,7 @@ def test_a_pass_side_by_side_starts_what_a_pass_in_turn_starts(world: Any) -> No
     world.platform.bus.subscribe("engine", lambda: started.set() if world.runner.started else None)
     experiment = world.create()
 
-    assert tick(world.platform, since=world.started_at, starter=SideBySide())
+    assert tick(world.platform, since=world.started_at, starter=SideBySide()).is_busy
 
     assert started.wait(PATIENCE_S)
     assert world.states(world.trials(experiment.id)[0]) == [AllocationState.RUNNING]
@@ -86,7 +86,8 @@ def test_a_thread_that_comes_late_starts_nothing_twice(world: Any) -> None:
     late = Late()
     world.create()
     tick(world.platform, since=world.started_at, starter=late)
-    start_placed(world.platform, late)
+    with world.platform.store.read() as tx:
+        start_placed(world.platform, tx.allocations.live(), late)
 
     late.kept[0]()
     world.tick()
