@@ -22,10 +22,10 @@ from resolute.client.models import Models
 from resolute.client.session import Session
 from resolute.client.templates import Templates
 from resolute.client.trial import Trial
-from resolute.client.trust import Trust
 from resolute.client.users import Users
 from resolute.client.workspaces import Projects, Workspaces
 from resolute.domain.errors import InvalidInput, TooLarge
+from resolute.host.trust import Trust
 
 
 class Client:

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from resolute.client.trust import why_not_trusted
 from resolute.domain.errors import (
     AlreadyExists,
     Fenced,
@@ -20,6 +19,7 @@ from resolute.domain.errors import (
     Unavailable,
     Untrusted,
 )
+from resolute.host.trust import why_not_trusted
 
 _BY_STATUS: dict[int, type[ResoluteError]] = {
     400: InvalidInput,

@@ -13,8 +13,8 @@ import httpx
 
 from resolute.client.faults import error_from, stream_error, unreachable
 from resolute.client.transport import open_http
-from resolute.client.trust import Trust
 from resolute.domain.errors import Unavailable
+from resolute.host.trust import Trust
 from resolute.version import __version__
 
 Query = dict[str, Any]

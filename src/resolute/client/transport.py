@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import httpx
 
-from resolute.client.trust import Trust
+from resolute.host.trust import Trust
 
 
 def open_http(

@@ -1,1 +1,2 @@
-"""What can be asked of the machine a process runs on: which process is which, and its GPUs. Knows nothing of trials."""
+"""What can be asked of the machine a process runs on: which process is which, its GPUs, and which
+certificates it believes. Knows nothing of trials."""

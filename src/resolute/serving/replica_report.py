@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, urlsplit
 
-from resolute.client.trust import Trust
 from resolute.domain.errors import InvalidInput, ResoluteError
+from resolute.host.trust import Trust
 
 _log = logging.getLogger("resolute.serving")
 _ANSWER_S = 10.0

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from resolute.client.trust import Trust
 from resolute.domain.errors import InvalidInput
+from resolute.host.trust import Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

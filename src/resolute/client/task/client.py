@@ -13,8 +13,8 @@ import msgspec
 from resolute.client.faults import refusal_of
 from resolute.client.task.long_poll import LongPoll
 from resolute.client.transport import open_http
-from resolute.client.trust import Trust, why_not_trusted
 from resolute.domain.errors import InvalidInput, ResoluteError, TooManyRequests, Unavailable, Untrusted
+from resolute.host.trust import Trust, why_not_trusted
 from resolute.version import __version__
 
 Json = dict[str, Any]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from resolute.domain.errors import ResoluteError, Unavailable
+from resolute.domain.errors import ResoluteError, Unavailable, Untrusted
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection
@@ -42,7 +42,7 @@ class MasterLink:
         self.port = address.port or (443 if self._is_secure else 80)
         self._prefix = address.path.rstrip("/")
         self._token = env["DET_SESSION_TOKEN"]
-        self._certificate = env.get("DET_MASTER_CERT_FILE", "")
+        self._env = env
 
     def get(self, path: str, *, timeout_s: float = TIMEOUT_S) -> bytes:
         return self._send("GET", path, None, "", timeout_s)
@@ -66,7 +66,9 @@ class MasterLink:
         timeout_s: float,
         read: Callable[[IO[bytes]], None] | None = None,
     ) -> bytes:
-        """Raises Unavailable when it should be tried again, Refused (or Replaced) when that is of no use."""
+        """Raises Unavailable when it should be tried again, Refused (or Replaced) when that is of no use; Untrusted, or
+        InvalidInput for the variables that say whom to trust, when the certificate stands in between.
+        """
         headers = {"Grpc-Metadata-x-allocation-token": f"Bearer {self._token}"}
         if body is not None:
             headers["Content-Type"] = kind
@@ -74,6 +76,7 @@ class MasterLink:
         from http.client import HTTPException
 
         connection = self._connection(timeout_s)
+        address = f"{self.host}:{self.port}"
         try:
             connection.request(method, self._prefix + path, body, headers)
             answer = connection.getresponse()
@@ -81,7 +84,9 @@ class MasterLink:
                 read(answer)
             content = answer.read()
         except (OSError, HTTPException) as error:
-            raise Unavailable(f"The master at {self.host}:{self.port} cannot be reached: {error}.") from error
+            if self._is_secure and (why := _why_not_trusted(error)):
+                raise Untrusted(f"The certificate of https://{address} is not trusted: {why}.") from error
+            raise Unavailable(f"The master at {address} cannot be reached: {error}.") from error
         finally:
             connection.close()
         if answer.status < 300:
@@ -92,15 +97,32 @@ class MasterLink:
         raise (Replaced if answer.status in _OVER else Refused)(sentence)
 
     def _connection(self, timeout_s: float) -> "HTTPConnection":
-        from http.client import HTTPConnection, HTTPSConnection
+        from http.client import HTTPConnection
 
         if not self._is_secure:
             return HTTPConnection(self.host, self.port, timeout=timeout_s)
-        import ssl
+        return _secure_connection(self.host, self.port, timeout_s, self._env)
 
-        trusted = self._certificate if self._certificate != "noverify" else ""
-        context = ssl.create_default_context(cafile=trusted or None)
-        if self._certificate == "noverify":
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
-        return HTTPSConnection(self.host, self.port, timeout=timeout_s, context=context)
+
+def _secure_connection(host: str, port: int, timeout_s: float, env: Mapping[str, str]) -> "HTTPConnection":
+    from http.client import HTTPConnection
+
+    from resolute.host.trust import Trust
+
+    trust = Trust.of(env)
+    tls = trust.context("https:")
+    assert tls is not None
+    wrap = tls.wrap_socket
+
+    class SecureConnection(HTTPConnection):
+        def connect(self) -> None:
+            super().connect()
+            self.sock = wrap(self.sock, server_hostname=trust.cert_name or host)
+
+    return SecureConnection(host, port, timeout=timeout_s)
+
+
+def _why_not_trusted(error: BaseException) -> str:
+    from resolute.host.trust import why_not_trusted
+
+    return why_not_trusted(error)

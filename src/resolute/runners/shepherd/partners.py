@@ -9,7 +9,7 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from resolute.domain.errors import EnvironmentFailed, Unavailable
+from resolute.domain.errors import EnvironmentFailed, Unavailable, Untrusted
 from resolute.domain.gang import (
     CLUSTER_INFO,
     PORT_NAMES,
@@ -51,11 +51,15 @@ def _all_present(
     path = f"/api/v1/allocations/{allocation}/resources/{resources_id(allocation, request['rank'])}/rendezvous"
     turn = 0
     while True:
-        with contextlib.suppress(Unavailable):  # the master is away: it will be back
+        try:
             answer = link.post_json(path, own)
             if answer["isComplete"]:
                 info = answer["rendezvousInfo"]
                 return Meeting(tuple(info["addresses"]), tuple(info["slots"]), tuple(answer["ports"]))
+        except Untrusted:
+            raise
+        except Unavailable:
+            pass  # The master is away: it will be back.
         wait(_PAUSES_S[min(turn, len(_PAUSES_S) - 1)])
         turn += 1
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from resolute.domain.errors import EnvironmentFailed, ResoluteError, Unavailable
+from resolute.domain.errors import EnvironmentFailed, ResoluteError, Unavailable, Untrusted
 from resolute.domain.gang import Phase
 from resolute.domain.log import LogLevel
 from resolute.host.process_identity import identity_of
@@ -271,6 +271,8 @@ class _Session:
         while True:
             try:
                 return ask(link)
+            except Untrusted:
+                raise
             except Unavailable:
                 self._wait(_RETRY_S)
 

@@ -11,7 +11,9 @@ import pytest
 
 from resolute.client import Client
 from resolute.client.task.fake import FakeTaskMaster
-from resolute.domain.errors import ResoluteError, Unauthenticated
+from resolute.domain.errors import ResoluteError, Unauthenticated, Untrusted
+from resolute.runners.shepherd.master_link import MasterLink
+from resolute.runners.shepherd.partners import meet
 from resolute.serving.replica_report import MasterReport
 from resolute.training.environment import read_trial
 from resolute.training.launch.meeting import find_rendezvous
@@ -71,6 +73,10 @@ def a_replica(env: Env) -> None:
     asyncio.run(asyncio.wait_for(report.is_ready(), 5.0))
 
 
+def a_supervisor(env: Env) -> None:
+    MasterLink(env).post_json("/api/v1/allocations/3.abc.1/resources/3.abc.1.0/phase", {"phase": "RUNNING"})
+
+
 def a_person(env: Env) -> None:
     client = Client(env=env, token="t")
     try:
@@ -82,7 +88,9 @@ def a_person(env: Env) -> None:
 
 
 everybody = pytest.mark.parametrize(
-    "consumer", [a_trial, a_wait, a_dataset, a_launcher, a_replica, a_person], ids=lambda consumer: consumer.__name__
+    "consumer",
+    [a_trial, a_wait, a_dataset, a_launcher, a_replica, a_supervisor, a_person],
+    ids=lambda consumer: consumer.__name__,
 )
 
 
@@ -166,3 +174,15 @@ def test_a_file_without_certificates_is_refused_by_name(
 def test_without_tls_the_variables_mean_nothing(complaint: Callable[..., str]) -> None:
     with FakeTaskMaster() as master:
         assert complaint(a_trial, master, DET_MASTER_CERT_FILE="/absent.pem") == ""
+
+
+def test_nodes_that_meet_do_not_wait_for_a_certificate_to_become_good(master: FakeTaskMaster, tmp_path: Path) -> None:
+    env = master.env(tmp_path)
+    request = {"allocation_id": "3.abc.1", "rank": 0, "node_id": "n0", "node_count": 2, "slot_ids": [0]}
+
+    with pytest.raises(Untrusted, match="is not trusted"):
+        meet({**request, "address": "127.0.0.1", "env": env, "files": {}}, MasterLink(env), _no_wait)
+
+
+def _no_wait(seconds: float) -> None:
+    raise AssertionError("it waits")

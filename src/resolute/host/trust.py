@@ -1,4 +1,6 @@
-"""Which certificates of a master are believed: one rule, for people and for tasks.
+"""Which certificates of a master are believed: one rule, for people, for tasks and for their supervisors.
+
+Standard library and `domain` only: supervisors run where nothing else is installed.
 
 `DET_MASTER_CERT_FILE` names a file of certificates to trust instead of the system's, or is `noverify`: then any
 certificate will do. `DET_MASTER_CERT_NAME` is the name that the certificate must carry, when it is not the address's.
