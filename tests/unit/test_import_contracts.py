@@ -89,3 +89,14 @@ def test_no_python_file_of_the_package_is_invisible_to_the_contracts(imports: gr
     seen = {".".join(each.relative_to(source).parts) for each in folders if not {*each.parts} & _LOADED_BY_PATH}
 
     assert seen <= known
+
+
+def test_no_module_imports_itself_by_way_of_others(imports: grimp.ImportGraph) -> None:
+    """Not even for types, and not inside the packages of the engine either."""
+    ours = {module for module in imports.modules if module.split(".")[0] == "resolute"}
+    leads_to = {module: imports.find_modules_directly_imported_by(module) & ours for module in ours}
+    # What imports nothing that is left cannot be part of a cycle.
+    while done := {module for module, imported in leads_to.items() if not imported}:
+        leads_to = {module: imported - done for module, imported in leads_to.items() if module not in done}
+
+    assert sorted(leads_to) == []
