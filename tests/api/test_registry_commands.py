@@ -137,7 +137,7 @@ def test_stages_archives_and_deletes_on_the_command_line(resolute: Any, uuid: st
     assert (gone.out, deleted.out) == ("Deleted version 1 of model ships\n", "Deleted model ships\n")
     assert resolute("model", "list", "--json").json == []
     assert resolute("model", "describe", "ships").err == (
-        "Error: model not found: ships. `resolute model list` shows those there are.\n"
+        "Error: model not found: ships. `resolute model list` lists them.\n"
     )
 
 

@@ -109,8 +109,8 @@ def _end(state: str) -> None:
 def list_experiments(
     run: Run,
     everything: Annotated[bool, typer.Option("--all", "-a", help="Of everybody, archived ones too.")] = False,
-    limit: Annotated[int | None, typer.Option(help="At most so many.")] = None,
-    offset: Annotated[int, typer.Option(help="Skip so many.")] = 0,
+    limit: Annotated[int | None, typer.Option(help="Maximum number of rows to show.")] = None,
+    offset: Annotated[int, typer.Option(help="Number of rows to skip.")] = 0,
     state: Annotated[list[str] | None, typer.Option(help="Only in this state, such as ACTIVE; repeatable.")] = None,
     label: Annotated[list[str] | None, typer.Option(help="Only with this label; repeatable.")] = None,
     project_id: Annotated[int | None, typer.Option("--project-id", help="Only of this project.")] = None,
@@ -215,7 +215,9 @@ def _trial_row(trial: dict[str, object]) -> tuple[object, ...]:
 
 @command(app, "list-trials", "lt")
 def list_trials(
-    run: Run, experiment_id: ExperimentId, limit: Annotated[int | None, typer.Option(help="At most so many.")] = None
+    run: Run,
+    experiment_id: ExperimentId,
+    limit: Annotated[int | None, typer.Option(help="Maximum number of rows to show.")] = None,
 ) -> None:
     """List the trials of an experiment."""
     trials = run.client.get_experiment(experiment_id).trials(limit=limit)

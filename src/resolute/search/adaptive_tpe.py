@@ -38,7 +38,7 @@ _WINDOW = 4
 _UPPER_DIVISOR = 3.0
 """Above the first rung, where trials are few and have cost much already, at most this divisor."""
 _CHECKS = 8
-"""Times in a full training that a trial's prospects are looked at."""
+"""Times in a full training that the rest of a trial's curve is forecast."""
 _FEWEST_CURVES = 4
 _MOST_EARLIER = 30
 

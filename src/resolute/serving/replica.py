@@ -26,7 +26,7 @@ from resolute.serving.http_server import ModelHttpServer, standard_log
 from resolute.serving.replica_report import MasterReport, address_towards_master
 from resolute.serving.runtimes.model_store import names_in
 from resolute.serving.settings import DEFAULT_LOAD, Limits, ModelSettings
-from resolute.serving.worker_child import Nursery
+from resolute.serving.worker_child import PreforkedChildren
 from resolute.serving.worker_process import WorkerProcess
 
 _log = logging.getLogger("resolute.serving")
@@ -68,11 +68,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(settings: ReplicaSettings, *, on_listening: Callable[[int, int], None] | None = None) -> int:
     """Serve until SIGTERM or SIGINT. Returns the exit code."""
-    nursery = Nursery(settings.model)
+    preforked = PreforkedChildren(settings.model)
     try:
-        return uvloop.run(_serve(settings, nursery, on_listening))
+        return uvloop.run(_serve(settings, preforked, on_listening))
     finally:
-        nursery.close()
+        preforked.close()
 
 
 def settings_of(options: argparse.Namespace) -> ReplicaSettings:
@@ -152,9 +152,11 @@ def _options(text: str) -> dict[str, Any]:
     return value
 
 
-async def _serve(settings: ReplicaSettings, nursery: Nursery, on_listening: Callable[[int, int], None] | None) -> int:
+async def _serve(
+    settings: ReplicaSettings, preforked: PreforkedChildren, on_listening: Callable[[int, int], None] | None
+) -> int:
     stopping = _stopping()
-    plane = DataPlane([settings.model], settings.limits, spawn=lambda model: WorkerProcess(model, nursery.make_child))
+    plane = DataPlane([settings.model], settings.limits, spawn=lambda model: WorkerProcess(model, preforked.make_child))
     http = ModelHttpServer(
         plane, standard_log() if settings.is_logging else None, has_repository=settings.has_repository
     )

@@ -59,7 +59,7 @@ def _confinement(settings: ModelSettings) -> Confinement:
     return confinement_of(settings.source, scratch, is_trusted=settings.is_trusted, memory_bytes=settings.memory_bytes)
 
 
-class Nursery:
+class PreforkedChildren:
     """Forked children that wait for a model to load. Make it before any thread or event loop is there."""
 
     def __init__(self, settings: ModelSettings) -> None:

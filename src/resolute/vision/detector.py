@@ -13,7 +13,7 @@ from torch import nn
 
 from resolute.domain.errors import InvalidInput
 from resolute.imagery.preprocessing import Preprocessing
-from resolute.vision.batched.together import are_equal, together
+from resolute.vision.batched.batch_detector import are_equal, batch_detector
 from resolute.vision.checkpoint import read_record, read_weights
 from resolute.vision.detections import ClassName, Detections
 from resolute.vision.zoo.build import architecture, build_model
@@ -72,7 +72,7 @@ class TorchDetector:
         self._batch_size = batch_size
         self._preprocessing = preprocessing
         self._lock = threading.Lock()
-        self._together = together(self._model, self._device)
+        self._batched = batch_detector(self._model, self._device)
 
     @property
     def classes(self) -> tuple[ClassName, ...]:
@@ -112,8 +112,8 @@ class TorchDetector:
         return found
 
     def _outputs(self, images: Sequence[NDArray[np.uint8]]) -> list[dict[str, torch.Tensor]]:
-        if self._together is not None and are_equal(images):
-            return self._together(images)
+        if self._batched is not None and are_equal(images):
+            return self._batched(images)
         outputs: list[dict[str, torch.Tensor]] = self._model([self._as_tensor(image) for image in images])
         return outputs
 

@@ -11,7 +11,7 @@ from typing import Any
 from resolute.domain.errors import InvalidInput
 from resolute.imagery.render_options import RenderOptions, StretchKind
 from resolute.vision.data.dataset import BAD_IMAGES
-from resolute.vision.data.places import BACKENDS
+from resolute.vision.data.split_files import BACKENDS
 from resolute.vision.transforms.presets import augmentation_list
 from resolute.vision.zoo.settings import COMMON, NORMS, SMALLEST_SIDE, CommonSettings
 

@@ -10,9 +10,9 @@ from resolute.imagery.preprocessing import Preprocessing, disagreement
 from resolute.vision.data.fake import fake_labels
 from resolute.vision.data.labels import MISSING, LabelTable, check_same_classes, read_labels, tiled, to_learn_from
 from resolute.vision.data.packed import PackedImages
-from resolute.vision.data.places import PACKED, Split, open_packed, open_split
 from resolute.vision.data.registered import find_dataset
 from resolute.vision.data.sources import FakeImages, ImageSource
+from resolute.vision.data.split_files import PACKED, Split, open_packed, open_split
 from resolute.vision.detections import ClassName
 from resolute.vision.settings import DetectionSettings
 

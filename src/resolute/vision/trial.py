@@ -16,12 +16,12 @@ from resolute.training.pytorch.context import StepMode, TrialContext
 from resolute.training.pytorch.data import DataLoader
 from resolute.training.pytorch.lengths import parse_length, to_batches
 from resolute.training.pytorch.trial import Trial
+from resolute.vision.advice import advice, check_compiler
 from resolute.vision.checkpoint import DetectorRecord, write_detector
 from resolute.vision.data.dataset import CocoDetection, TrainingSamples, collate
 from resolute.vision.ema import WeightAverage
 from resolute.vision.evaluation import write_evaluation
 from resolute.vision.measures import CocoMetrics, Pace
-from resolute.vision.remarks import check_compiler, remarks
 from resolute.vision.safeguard import Safeguard
 from resolute.vision.schedule import Schedule
 from resolute.vision.settings import DetectionSettings, read_settings
@@ -301,7 +301,7 @@ class DetectionTrial(Trial):
         if self.splits.preprocessing is not None:
             _log.info("Pixels: %s.", self.splits.preprocessing.sentence())
         place, searcher = self.context.distributed, self.context.get_experiment_config().get("searcher")
-        for sentence in remarks(self.settings, self.context.device.type, place.size, searcher):
+        for sentence in advice(self.settings, self.context.device.type, place.size, searcher):
             _log.warning("%s", sentence)
 
 

@@ -17,6 +17,7 @@ from resolute.client.lifecycle.definition import define
 from resolute.client.lifecycle.domain import Domain, space_of
 from resolute.client.lifecycle.faults import ModelAlreadyExistsException
 from resolute.client.lifecycle.framework import ModelFramework
+from resolute.client.lifecycle.messages import Messages
 from resolute.client.lifecycle.plan import Goal, Search
 from resolute.client.lifecycle.quantity import Amount, Resources, requested
 from resolute.client.lifecycle.record import ModelRecord, SavedModel
@@ -24,7 +25,6 @@ from resolute.client.lifecycle.rollout import Rollout, check_settings
 from resolute.client.lifecycle.runs import Runs
 from resolute.client.lifecycle.sources import find_source
 from resolute.client.lifecycle.storage import MODEL_FILE, ModelStorage
-from resolute.client.lifecycle.voice import Voice
 from resolute.domain.errors import InvalidInput
 
 Json = dict[str, Any]
@@ -71,11 +71,11 @@ class Model:
         self._config = config or Config.default()
         self._record = ModelRecord()
         self._storage = ModelStorage(self._config, id)
-        self._voice = Voice()
+        self._messages = Messages()
 
     @property
     def _runs(self) -> Runs:
-        return Runs(self._definition, self._config, self._record, self._voice)
+        return Runs(self._definition, self._config, self._record, self._messages)
 
     # ------------------------------------------------------------------------------------------------ what it is
 
@@ -135,7 +135,7 @@ class Model:
 
     def build(self, verbose: bool | None = None) -> bool:
         """Nothing is built: the files travel with each experiment. True, for code that waits for an image."""
-        self._voice.say(f"Skipping image build: the files of {self.id} travel with each experiment.")
+        self._messages.say(f"Skipping image build: the files of {self.id} travel with each experiment.")
         return True
 
     def train(
@@ -231,7 +231,7 @@ class Model:
         check_settings(kwargs)
         rollout = self._rollout(timeout)
         if not replace and rollout.find() is not None:
-            self._voice.say(
+            self._messages.say(
                 f"ERROR: Model {self.id} is already deployed as {self._definition.service}. Use deploy(replace=True) "
                 "to put this one in its place, or deploy_canary() to try it on a share of the requests."
             )
@@ -247,7 +247,7 @@ class Model:
         )
         self._record.moved_to("deployed")
         rollout.show(deployment)
-        self._voice.say(f"Model {self.id} deployed successfully. Cluster URL: {rollout.address(deployment)}")
+        self._messages.say(f"Model {self.id} deployed successfully. Cluster URL: {rollout.address(deployment)}")
         return True
 
     def deploy_canary(
@@ -287,7 +287,7 @@ class Model:
         self._rollout(timeout).undeploy()
         kind = self._record.latest.kind if self._record.latest else "untrained"
         self._record.moved_to(kind)
-        self._voice.say(f"Model {self.id} is no longer deployed.")
+        self._messages.say(f"Model {self.id} is no longer deployed.")
         return True
 
     # ------------------------------------------------------------------------------------------ what is known of it
@@ -335,7 +335,7 @@ class Model:
 
     def _rollout(self, timeout: float) -> Rollout:
         interval_s = min(self._config.interval_s, 0.1)
-        return Rollout(self._config.client, self._definition, self._voice, timeout_s=timeout, interval_s=interval_s)
+        return Rollout(self._config.client, self._definition, self._messages, timeout_s=timeout, interval_s=interval_s)
 
 
 def _is_set(given: bool | None, variable: str, *, default: str = "") -> bool:

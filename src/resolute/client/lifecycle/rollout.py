@@ -14,7 +14,7 @@ from resolute.client.lifecycle.faults import (
     UnsupportedModelDeploymentException,
     WorkloadDeploymentError,
 )
-from resolute.client.lifecycle.voice import Voice
+from resolute.client.lifecycle.messages import Messages
 from resolute.domain.errors import IllegalTransition, NotFound, Unavailable
 
 Json = dict[str, Any]
@@ -42,11 +42,17 @@ class Rollout:
     """`timeout_s` is how long a revision may take to be ready."""
 
     def __init__(
-        self, client: Client, definition: Definition, voice: Voice, *, timeout_s: float, interval_s: float = _LOOK_S
+        self,
+        client: Client,
+        definition: Definition,
+        messages: Messages,
+        *,
+        timeout_s: float,
+        interval_s: float = _LOOK_S,
     ) -> None:
         self._client = client
         self._definition = definition
-        self._voice = voice
+        self._messages = messages
         self._timeout_s = timeout_s
         self._interval_s = interval_s
 
@@ -105,7 +111,7 @@ class Rollout:
             time.sleep(self._interval_s)
 
     def show(self, deployment: Deployment) -> None:
-        self._voice.say(table(deployment))
+        self._messages.say(table(deployment))
 
     def address(self, deployment: Deployment) -> str:
         name = self._definition.service

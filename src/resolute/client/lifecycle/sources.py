@@ -10,9 +10,9 @@ from resolute.client.lifecycle.definition import Definition
 from resolute.client.lifecycle.faults import ModelDeploymentException, UnsupportedModelDeploymentException
 from resolute.client.lifecycle.files import assemble, check_servable, digest_of, serving_parts
 from resolute.client.lifecycle.framework import ModelFramework
-from resolute.client.lifecycle.keeping import REGISTRY, exported_files, registered_models
 from resolute.client.lifecycle.record import ModelRecord, SavedModel
 from resolute.client.lifecycle.rollout import Source
+from resolute.client.lifecycle.saving import REGISTRY, exported_files, registered_models
 from resolute.client.lifecycle.storage import DEPLOY, ModelStorage, local_path
 
 

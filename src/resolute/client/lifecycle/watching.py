@@ -9,9 +9,9 @@ from typing import Any
 
 from resolute.client.experiment import Experiment
 from resolute.client.lifecycle.faults import WorkloadDeploymentError
+from resolute.client.lifecycle.messages import Messages
 from resolute.client.lifecycle.plan import Goal
 from resolute.client.lifecycle.progress import Progress
-from resolute.client.lifecycle.voice import Voice
 from resolute.client.logs import LogFilter
 from resolute.client.trial import Trial
 from resolute.domain.errors import IllegalTransition, ResoluteError
@@ -30,10 +30,10 @@ class Pace:
     sleep: Callable[[float], None] = time.sleep
 
 
-def watch_training(experiment: Experiment, voice: Voice, pace: Pace, *, verbose: bool) -> str:
+def watch_training(experiment: Experiment, messages: Messages, pace: Pace, *, verbose: bool) -> str:
     """The state it ended in. Lines of the trainer are shown as they come."""
     with _stopped_when_left(experiment):
-        printer = threading.Thread(target=_print_log, args=(experiment, voice), daemon=True)
+        printer = threading.Thread(target=_print_log, args=(experiment, messages), daemon=True)
         if verbose:
             printer.start()
         started = pace.clock()
@@ -45,7 +45,7 @@ def watch_training(experiment: Experiment, voice: Voice, pace: Pace, *, verbose:
     return experiment.state
 
 
-def watch_search(experiment: Experiment, voice: Voice, pace: Pace, *, trials: int, goal: Goal) -> str:
+def watch_search(experiment: Experiment, messages: Messages, pace: Pace, *, trials: int, goal: Goal) -> str:
     with _stopped_when_left(experiment):
         started = pace.clock()
         while True:
@@ -53,10 +53,10 @@ def watch_search(experiment: Experiment, voice: Voice, pace: Pace, *, trials: in
             line = _progress(experiment, goal, trials, pace.clock() - started)
             if is_finished:
                 break
-            voice.show(line)
+            messages.show(line)
             _check(experiment, pace, started)
             pace.sleep(pace.interval_s)
-    voice.settle(line)
+    messages.settle(line)
     return experiment.state
 
 
@@ -73,12 +73,12 @@ def _progress(experiment: Experiment, goal: Goal, total: int, elapsed_s: float) 
     return progress.line(elapsed_s, goal.primary, best.searcher_metric if best else None)
 
 
-def _print_log(experiment: Experiment, voice: Voice) -> None:
+def _print_log(experiment: Experiment, messages: Messages) -> None:
     try:
         for line in experiment.await_first_trial().logs(LogFilter(follow=True)):
-            voice.say(_shown(line))
+            messages.say(_shown(line))
     except ResoluteError as problem:
-        voice.say(f"The log cannot be shown: {problem}")
+        messages.say(f"The log cannot be shown: {problem}")
 
 
 def _shown(line: dict[str, Any]) -> str:

@@ -107,7 +107,7 @@ def _model(tx: Transaction, value: Any, beside: Beside) -> Subject:
         owners.add(tx.models.version(model.id, _number(beside["model_version_num"])).user_id)
     return Subject(
         name=f"model {model.name!r}",
-        missing=f"model not found: {value}. `resolute model list` shows those there are.",
+        missing=f"model not found: {value}. `resolute model list` lists them.",
         view=Permission.VIEW_MODEL_REGISTRY,
         workspace_id=model.workspace_id,
         owner_ids=frozenset(owners),

@@ -20,7 +20,7 @@ def earlier_results(
         tx.experiments.get(experiment_id)
     except NotFound:
         raise InvalidConfig(
-            [f"{_PLACE}: there is no experiment {experiment_id}; `resolute experiment list` shows those there are."]
+            [f"{_PLACE}: there is no experiment {experiment_id}; `resolute experiment list` lists them."]
         ) from None
     objective = Objective(searcher)
     trials = {trial.id: trial for trial in tx.trials.of_experiment(experiment_id)}

@@ -44,7 +44,7 @@ def find_model(tx: Transaction, name_or_id: str) -> Model:
         return model
     if name_or_id.isascii() and name_or_id.isdecimal():
         return tx.models.get(int(name_or_id))
-    raise NotFound(f"model not found: {name_or_id}. `resolute model list` shows those there are.")
+    raise NotFound(f"model not found: {name_or_id}. `resolute model list` lists them.")
 
 
 def create_model(

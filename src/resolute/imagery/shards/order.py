@@ -15,11 +15,11 @@ Order = NDArray[np.int64]
 def shard_order(shards: Sequence[int], *, seed: int, epoch: int, block: int) -> Order:
     """`shards[i]` is the shard of sample i. Samples of `block` shards are mixed."""
     owners = np.asarray(shards, dtype=np.int64)
-    dice = np.random.default_rng([seed % 2**63, epoch])
-    shuffled = dice.permutation(np.unique(owners))
+    rng = np.random.default_rng([seed % 2**63, epoch])
+    shuffled = rng.permutation(np.unique(owners))
     place = np.empty(int(owners.max(initial=-1)) + 1, dtype=np.int64)
     place[shuffled] = np.arange(len(shuffled))
-    keys = dice.random(len(owners))
+    keys = rng.random(len(owners))
     return np.lexsort((keys, place[owners] // max(1, block)))
 
 

@@ -10,7 +10,7 @@ from resolute.client.session import Session
 from resolute.client.task.client import TaskClient
 from resolute.client.task.retry import DATASET_LOOKUP
 from resolute.domain.errors import InvalidInput
-from resolute.vision.data.places import Split
+from resolute.vision.data.split_files import Split
 from resolute.vision.detections import ClassName
 from resolute.vision.storage import is_address
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from resolute.client.lifecycle.messages import Messages
 from resolute.client.lifecycle.model import Model
 from resolute.client.lifecycle.progress import Progress
-from resolute.client.lifecycle.voice import Voice
 from resolute.lifecycle import Discrete, Double, ModelValidationException, UnsupportedAlgorithmException
 
 Make = Callable[..., Model]
@@ -166,19 +166,19 @@ class TestProgressLine:
                 return True
 
         screen = Screen()
-        voice = Voice(screen)
-        voice.show("first line")
-        voice.show("second")
-        voice.settle("last")
-        voice.say("done")
+        messages = Messages(screen)
+        messages.show("first line")
+        messages.show("second")
+        messages.settle("last")
+        messages.say("done")
 
         assert screen.getvalue() == "\rfirst line\rsecond    \rlast  \ndone\n"
 
     def test_a_file_gets_the_last_one_only(self) -> None:
         file = io.StringIO()
-        voice = Voice(file)
-        voice.show("first")
-        voice.settle("last")
+        messages = Messages(file)
+        messages.show("first")
+        messages.settle("last")
 
         assert file.getvalue() == "last\n"
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from resolute.client import Client
+from resolute.client.lifecycle.messages import Messages
 from resolute.client.lifecycle.model import Model
 from resolute.client.lifecycle.plan import Goal
 from resolute.client.lifecycle.rollout import Rollout, Source, table
-from resolute.client.lifecycle.voice import Voice
 from resolute.client.lifecycle.watching import Pace, best_of, watch_search, watch_training
 from resolute.domain.errors import IllegalTransition
 from resolute.lifecycle import Config, WorkloadDeploymentError
@@ -46,7 +46,7 @@ class TestTraining:
         master.add_experiment(1)
         master.states[1] = ["QUEUED", "RUNNING", "RUNNING", "COMPLETED"]
 
-        state = watch_training(client.get_experiment(1), Voice(), clock.pace(), verbose=False)
+        state = watch_training(client.get_experiment(1), Messages(), clock.pace(), verbose=False)
 
         assert state == "COMPLETED"
         assert clock.sleeps == [10.0, 10.0]
@@ -55,7 +55,7 @@ class TestTraining:
         master.add_experiment(1, state="RUNNING", name="mnist-job-1")
 
         with pytest.raises(WorkloadDeploymentError, match=r"\(mnist-job-1\) is still RUNNING after 35 s"):
-            watch_training(client.get_experiment(1), Voice(), clock.pace(35), verbose=False)
+            watch_training(client.get_experiment(1), Messages(), clock.pace(35), verbose=False)
 
         assert clock.now == 140.0
         assert master.experiments[1]["state"] == "STATE_CANCELED"
@@ -68,7 +68,7 @@ class TestTraining:
 
         with pytest.raises(KeyboardInterrupt):
             watch_training(
-                client.get_experiment(1), Voice(), Pace(timeout_s=9, interval_s=1, sleep=interrupt), verbose=False
+                client.get_experiment(1), Messages(), Pace(timeout_s=9, interval_s=1, sleep=interrupt), verbose=False
             )
 
         assert master.experiments[1]["state"] == "STATE_CANCELED"
@@ -78,14 +78,14 @@ class TestTraining:
     ) -> None:
         master.add_experiment(1, state="ERROR")
 
-        assert watch_training(client.get_experiment(1), Voice(), clock.pace(), verbose=True) == "ERROR"
+        assert watch_training(client.get_experiment(1), Messages(), clock.pace(), verbose=True) == "ERROR"
         assert "The log cannot be shown: Experiment 1 ended as ERROR without a trial." in capsys.readouterr().out
 
     def test_a_pause_is_told_and_kills_nothing(self, client: Client, master: Any, clock: Clock) -> None:
         master.add_experiment(1, state="PAUSED")
 
         with pytest.raises(IllegalTransition, match="resolute e activate 1"):
-            watch_training(client.get_experiment(1), Voice(), clock.pace(), verbose=False)
+            watch_training(client.get_experiment(1), Messages(), clock.pace(), verbose=False)
 
         assert master.experiments[1]["state"] == "STATE_PAUSED"
 
@@ -100,7 +100,7 @@ class TestSearching:
         master.states[1] = ["RUNNING"] * 8 + ["COMPLETED"]
         experiment = client.get_experiment(1)
 
-        state = watch_search(experiment, Voice(), clock.pace(1000), trials=2, goal=ACCURACY)
+        state = watch_search(experiment, Messages(), clock.pace(1000), trials=2, goal=ACCURACY)
 
         assert state == "COMPLETED"
         assert "|2/2 [time: 01:10, accuracy: 0.5, trials running: 0, pending: 0, failed: 1" in capsys.readouterr().out
@@ -122,7 +122,7 @@ class TestSearching:
 class TestRevisions:
     @pytest.fixture
     def rollout(self, client: Client, model: Model) -> Rollout:
-        return Rollout(client, model._definition, Voice(), timeout_s=0.05, interval_s=0.0)
+        return Rollout(client, model._definition, Messages(), timeout_s=0.05, interval_s=0.0)
 
     def test_a_revision_that_is_never_ready_is_given_up(self, rollout: Rollout, master: Any) -> None:
         master.starts_as = "STATE_STARTING"

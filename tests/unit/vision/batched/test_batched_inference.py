@@ -8,7 +8,7 @@ from torch import Tensor
 from torchvision.models.detection import FasterRCNN
 
 from resolute.vision.batched import batched, batched_detect
-from resolute.vision.batched.together import Together, together
+from resolute.vision.batched.batch_detector import BatchDetector, batch_detector
 
 Batch = Callable[..., tuple[Tensor, list[dict[str, Tensor]]]]
 Detector = Callable[..., FasterRCNN]
@@ -61,7 +61,7 @@ def test_pictures_looked_at_together_give_the_detections_of_each_alone(model: Fa
     with torch.no_grad():
         expected = model([torch.from_numpy(picture).permute(2, 0, 1) / 255 for picture in pictures])
 
-    found = Together(model, torch.device("cpu"))(pictures)
+    found = BatchDetector(model, torch.device("cpu"))(pictures)
 
     assert sum(len(e["scores"]) for e in expected) > 10
     for ours, theirs in zip(found, expected, strict=True):
@@ -73,8 +73,8 @@ def test_pictures_looked_at_together_give_the_detections_of_each_alone(model: Fa
 def test_models_of_another_kind_are_left_as_they_are() -> None:
     other = torch.nn.Linear(1, 1)
 
-    assert together(other, torch.device("cuda")) is None
+    assert batch_detector(other, torch.device("cuda")) is None
 
 
 def test_on_a_processor_nothing_changes(model: FasterRCNN) -> None:
-    assert together(model, torch.device("cpu")) is None
+    assert batch_detector(model, torch.device("cpu")) is None

@@ -4,7 +4,7 @@ import sys
 from typing import TextIO
 
 
-class Voice:
+class Messages:
     """Writes to standard output as it is at that moment, so that notebooks and tests see it."""
 
     def __init__(self, out: TextIO | None = None) -> None:

@@ -12,7 +12,7 @@ _MORE_IS_BETTER = ("mAP", "mAR")
 _COMPILERS = ("g++", "clang++")
 
 
-def remarks(
+def advice(
     settings: DetectionSettings, device: str, ranks: int, searcher: Mapping[str, Any] | None = None
 ) -> list[str]:
     """One sentence for each. `device` is where it runs: cpu or cuda. `searcher`: that part of the experiment's YAML."""

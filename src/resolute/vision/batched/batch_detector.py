@@ -18,7 +18,7 @@ from resolute.vision.batched.model import batched
 Pictures = Sequence[NDArray[np.uint8]]
 
 
-class Together:
+class BatchDetector:
     """A detector for pictures of equal shape; its outputs are torchvision's, on the host."""
 
     def __init__(self, model: FasterRCNN, device: torch.device) -> None:
@@ -36,13 +36,13 @@ class Together:
         return [{"boxes": box[:n], "scores": score[:n], "labels": label[:n]} for box, score, label, n in rows]
 
 
-def together(model: nn.Module, device: torch.device) -> Together | None:
+def batch_detector(model: nn.Module, device: torch.device) -> BatchDetector | None:
     """None where it gains nothing (a processor) or the model is of another kind."""
     is_known = isinstance(model, FasterRCNN) and len(model.transform.min_size) == 1
     if not is_known or device.type != "cuda":
         return None
     try:
-        return Together(model, device)
+        return BatchDetector(model, device)
     except NotSupported:  # masks
         return None
 

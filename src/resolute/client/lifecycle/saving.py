@@ -19,7 +19,7 @@ REGISTRY = "registry://"
 """Before the name and version of a model that has no storage but the master's."""
 
 
-def keep(
+def save_exported(
     client: Client, storage: ModelStorage, definition: Definition, checkpoint: Checkpoint, *, kind: str, token: str
 ) -> SavedModel:
     """The checkpoint, with the code to serve it, as the next version; where the model has a storage of its own, the

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from resolute.domain.errors import InvalidInput
-from resolute.vision.remarks import check_compiler, remarks
+from resolute.vision.advice import advice, check_compiler
 from resolute.vision.settings import read_settings
 
 
@@ -22,7 +22,7 @@ from resolute.vision.settings import read_settings
     ],
 )
 def test_what_a_cpu_makes_of_a_setting_is_said(hparams: dict[str, Any], sentence: str) -> None:
-    (found,) = remarks(read_settings(hparams), "cpu", 1)
+    (found,) = advice(read_settings(hparams), "cpu", 1)
 
     assert sentence in found
 
@@ -30,22 +30,22 @@ def test_what_a_cpu_makes_of_a_setting_is_said(hparams: dict[str, Any], sentence
 def test_there_is_nothing_to_say_where_settings_mean_what_they_say() -> None:
     everything = {"sync_bn": True, "device": "cuda", "precision": "bf16", "compile": True, "fast": True}
 
-    assert remarks(read_settings(everything), "cuda", 2) == []
-    assert remarks(read_settings({"sync_bn": True}), "cpu", 2) == []
-    assert remarks(read_settings({}), "cpu", 1) == []
+    assert advice(read_settings(everything), "cuda", 2) == []
+    assert advice(read_settings({"sync_bn": True}), "cpu", 2) == []
+    assert advice(read_settings({}), "cpu", 1) == []
 
 
 @pytest.mark.parametrize("searcher", [{"metric": "mAP"}, {"metric": "mask_mAP_50", "smaller_is_better": True}])
 def test_a_search_for_the_least_map_is_told(searcher: dict[str, Any]) -> None:
-    (found,) = remarks(read_settings({}), "cpu", 1, searcher)
+    (found,) = advice(read_settings({}), "cpu", 1, searcher)
 
     assert f"more {searcher['metric']} is better" in found
     assert "Set it to false" in found
 
 
 @pytest.mark.parametrize("searcher", [{"metric": "mAP", "smaller_is_better": False}, {"metric": "loss"}, {}])
-def test_a_search_in_the_right_direction_is_not_remarked(searcher: dict[str, Any]) -> None:
-    assert remarks(read_settings({}), "cpu", 1, searcher) == []
+def test_a_search_in_the_right_direction_gets_no_advice(searcher: dict[str, Any]) -> None:
+    assert advice(read_settings({}), "cpu", 1, searcher) == []
 
 
 def test_compiling_without_a_compiler_is_refused_before_the_first_batch(monkeypatch: pytest.MonkeyPatch) -> None:

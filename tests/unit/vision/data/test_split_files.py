@@ -9,8 +9,8 @@ import pytest
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.imagery.geometry import Window
 from resolute.vision.data.labels import Sample
-from resolute.vision.data.places import _Listing
 from resolute.vision.data.sources import FakeImages, LocalImages, StoredImages, class_colour, decoded
+from resolute.vision.data.split_files import _Listing
 
 
 def listing(*names: str) -> _Listing:
