@@ -14,7 +14,7 @@ from resolute.engine.experiments.configuration import configuration_of, readable
 from resolute.engine.experiments.searching import closing_event, feed
 from resolute.engine.jobs.task_kind import Ending
 from resolute.engine.platform import Platform
-from resolute.engine.trials.log_policies import LogReader, policies_of
+from resolute.engine.trials.log_policies import LogReader, policies_in, policies_of
 from resolute.engine.trials.moves import end_trial, enqueue, finish_if_done, trial_of
 from resolute.engine.unit_of_work import Flow
 
@@ -31,7 +31,7 @@ def trial_ended(current: Flow, ending: Ending) -> None:
         _give_up(current, experiment, trial)
         return
     max_restarts = 0 if ending.is_final else config.max_restarts
-    cancelled = cancels_retries(policies_of(current.tx, trial), ending.allocation.log_matches)
+    cancelled = cancels_retries(policies_in(config), ending.allocation.log_matches)
     verdict = judge(trial, ending.allocation, ending.exit, max_restarts=max_restarts, retries_cancelled=cancelled)
     verdict = _check_searcher_metric(current, experiment, trial, verdict)
     _carry_out(current, experiment, trial, verdict)

@@ -21,6 +21,7 @@ from resolute.engine.ports.database import Transaction
 from resolute.engine.ports.logs import LogQuery
 from resolute.engine.trials.moves import trial_of
 from resolute.engine.unit_of_work import Flow, flow
+from resolute.spec.experiment import ExperimentConfig
 
 _AT_ONCE = 5000
 """Lines of one log read in one go."""
@@ -30,7 +31,11 @@ _LOOKED_AT = 10_000
 
 def policies_of(tx: Transaction, trial: Trial) -> list[LogPolicy]:
     config = readable(tx.experiments.get(trial.experiment_id))
-    return parse_log_policies([policy.resolved() for policy in config.log_policies]) if config else []
+    return policies_in(config) if config else []
+
+
+def policies_in(config: ExperimentConfig) -> list[LogPolicy]:
+    return parse_log_policies([policy.resolved() for policy in config.log_policies])
 
 
 @dataclass(slots=True)

@@ -26,32 +26,40 @@ def trial_of(tx: Transaction, task: Task) -> Trial:
 
 def add_trial(flow: Flow, experiment: Experiment, trial: Trial) -> Trial:
     """Store a new trial with its task and, when the experiment runs, put it in the queue."""
-    trial = flow.add(trial)
-    add_task(
-        flow,
-        Task(
-            id=trial.task_id,
-            type=TaskType.TRIAL,
-            job_id=experiment.job_id,
-            start_time=flow.now,
-            user_id=experiment.user_id,
-            context_id=experiment.context_id,
-        ),
+    is_queued = trial.state is TrialState.ACTIVE and not trial.unmanaged
+    trial = flow.add(_of_next_run(trial) if is_queued else trial)
+    task = Task(
+        id=trial.task_id,
+        type=TaskType.TRIAL,
+        job_id=experiment.job_id,
+        start_time=flow.now,
+        user_id=experiment.user_id,
+        context_id=experiment.context_id,
     )
-    if trial.state is TrialState.ACTIVE and not trial.unmanaged:
-        return enqueue(flow, experiment, trial)
+    add_task(flow, task)
+    if is_queued:
+        _queue(flow, experiment, trial, task)
     return trial
 
 
 def enqueue(flow: Flow, experiment: Experiment, trial: Trial) -> Trial:
-    """Ask for slots. The run number rises here, which fences off whatever ran before."""
-    trial = replace(trial, run_id=trial.run_id + 1, is_waiting=False, runner_state="", early_exit=None)
+    """Ask for slots. The run number rises, which fences off whatever ran before."""
+    trial = _of_next_run(trial)
     flow.tx.trials.save(trial)
+    _queue(flow, experiment, trial, flow.tx.tasks.get(trial.task_id))
+    return trial
+
+
+def _of_next_run(trial: Trial) -> Trial:
+    return replace(trial, run_id=trial.run_id + 1, is_waiting=False, runner_state="", early_exit=None)
+
+
+def _queue(flow: Flow, experiment: Experiment, trial: Trial, task: Task) -> None:
     job = flow.tx.jobs.get(experiment.job_id)
     resources = configuration_of(experiment).resources
     queue_task(
         flow,
-        flow.tx.tasks.get(trial.task_id),
+        task,
         run_id=trial.run_id,
         slots=resources.slots_per_trial,
         resource_pool=job.resource_pool,
@@ -60,7 +68,6 @@ def enqueue(flow: Flow, experiment: Experiment, trial: Trial) -> Trial:
         trial_id=trial.id,
     )
     flow.publish(f"trial/{trial.id}")
-    return trial
 
 
 def stop_trial(flow: Flow, trial: Trial, state: TrialState, *, reason: str = "") -> Trial:

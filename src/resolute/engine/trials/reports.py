@@ -1,6 +1,6 @@
 """What trials tell the master: metrics and checkpoints. Answered only when durable, repeated safely, fenced by run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -28,18 +28,25 @@ def report_metrics(platform: Platform, reports: Sequence[MetricReport]) -> int:
     for report in reports:
         _check_group(report.group)
     with flow(platform) as current:
-        trials = {trial_id: current.tx.trials.get(trial_id) for trial_id in {report.trial_id for report in reports}}
+        trials = {report.trial_id: current.tx.trials.get(report.trial_id) for report in _one_of_each_trial(reports)}
         for report in reports:
             check_run(trials[report.trial_id], report.run_id)
         fresh = [r for r in reports if r.group == VALIDATION and _is_new(current, r)]
         added = current.tx.metrics.append(reports)
         for trial in trials.values():
-            _count_steps(current, trial, reports)
-        for report in fresh:
-            _validated(current, report)
+            _take_in(
+                current,
+                trial,
+                [report for report in reports if report.trial_id == trial.id],
+                [report for report in fresh if report.trial_id == trial.id],
+            )
         current.publish(*(f"trial/{trial_id}" for trial_id in trials))
         current.publish(*{f"experiment/{trial.experiment_id}" for trial in trials.values()})
     return added
+
+
+def _one_of_each_trial(reports: Sequence[MetricReport]) -> Iterable[MetricReport]:
+    return {report.trial_id: report for report in reports}.values()
 
 
 def _check_group(group: str) -> None:
@@ -54,29 +61,38 @@ def _is_new(current: Flow, report: MetricReport) -> bool:
     return not set(report.metrics) <= set(known.metrics)
 
 
-def _count_steps(current: Flow, trial: Trial, reports: Sequence[MetricReport]) -> None:
-    steps = max(
-        (r.steps_completed for r in reports if r.trial_id == trial.id and r.group not in PROFILING_GROUPS), default=0
-    )
-    if steps > trial.total_batches:
-        current.tx.trials.save(replace(current.tx.trials.get(trial.id), total_batches=steps))
+def _take_in(
+    current: Flow, stored: Trial, reports: Sequence[MetricReport], validations: Sequence[MetricReport]
+) -> None:
+    """What a trial's reports say of itself is written once, and before its searcher hears of a validation."""
+    trial = _with_steps(stored, reports)
+    for report in validations:
+        experiment = current.tx.experiments.get(trial.experiment_id)
+        objectives = _objectives(experiment, report)
+        if not objectives:
+            continue
+        trial = _with_best(experiment, trial, next(iter(objectives.values())))
+        if trial.is_finished or trial.is_stopping:
+            continue
+        time = searcher_time(experiment, report)
+        if trial.target_length is not None and time >= trial.target_length:
+            trial = replace(trial, is_waiting=True)
+        _save(current, stored, trial)
+        feed(current, experiment, Validated(trial.request_id, time, objectives))
+        # The searcher may have stopped it, or raised its target.
+        stored = trial = current.tx.trials.get(trial.id)
+        _leave_if_waiting(current, trial)
+    _save(current, stored, trial)
 
 
-def _validated(current: Flow, report: MetricReport) -> None:
-    trial = current.tx.trials.get(report.trial_id)
-    experiment = current.tx.experiments.get(trial.experiment_id)
-    objectives = _objectives(experiment, report)
-    if not objectives:
-        return
-    trial = _keep_best(current, experiment, trial, next(iter(objectives.values())))
-    if trial.is_finished or trial.is_stopping:
-        return
-    time = searcher_time(experiment, report)
-    if trial.target_length is not None and time >= trial.target_length:
-        trial = replace(trial, is_waiting=True)
+def _save(current: Flow, stored: Trial, trial: Trial) -> None:
+    if trial != stored:
         current.tx.trials.save(trial)
-    feed(current, experiment, Validated(trial.request_id, time, objectives))
-    _leave_if_waiting(current, trial.id)
+
+
+def _with_steps(trial: Trial, reports: Sequence[MetricReport]) -> Trial:
+    steps = max((r.steps_completed for r in reports if r.group not in PROFILING_GROUPS), default=0)
+    return replace(trial, total_batches=max(trial.total_batches, steps))
 
 
 def _objectives(experiment: Experiment, report: MetricReport) -> dict[str, float]:
@@ -89,14 +105,10 @@ def _is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _keep_best(current: Flow, experiment: Experiment, trial: Trial, value: float) -> Trial:
+def _with_best(experiment: Experiment, trial: Trial, value: float) -> Trial:
     best = trial.searcher_metric_value
     is_better = best is None or (value < best if experiment.smaller_is_better else value > best)
-    if value != value or not is_better:
-        return trial
-    trial = replace(trial, searcher_metric_value=float(value))
-    current.tx.trials.save(trial)
-    return trial
+    return replace(trial, searcher_metric_value=float(value)) if is_better and value == value else trial
 
 
 def searcher_time(experiment: Experiment, report: MetricReport) -> float:
@@ -120,9 +132,8 @@ def _number(value: object, otherwise: float) -> float:
     return float(value) if _is_number(value) else otherwise
 
 
-def _leave_if_waiting(current: Flow, trial_id: int) -> None:
+def _leave_if_waiting(current: Flow, trial: Trial) -> None:
     """The searcher did not raise the target at once: give the slots to somebody else meanwhile."""
-    trial = current.tx.trials.get(trial_id)
     if not trial.is_waiting or trial.state is not TrialState.ACTIVE:
         return
     allocation = live_allocation(current, trial.task_id)
