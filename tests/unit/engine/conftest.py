@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -141,6 +141,11 @@ class World:
 @dataclass
 class Counted:
     selects: int = 0
+    texts: list[str] = field(default_factory=list)
+
+    def of(self, table: str) -> int:
+        """How many of them read this table first."""
+        return sum(f"FROM {table} " in " ".join(text.split()) for text in self.texts)
 
 
 @pytest.fixture
@@ -152,7 +157,9 @@ def count_statements() -> Callable[[], AbstractContextManager[Counted]]:
         counted = Counted()
 
         def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
-            counted.selects += statement.lstrip().upper().startswith(("SELECT", "WITH"))
+            if statement.lstrip().upper().startswith(("SELECT", "WITH")):
+                counted.selects += 1
+                counted.texts.append(statement)
 
         event.listen(Engine, "before_cursor_execute", note)
         try:
