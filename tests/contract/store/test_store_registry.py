@@ -241,7 +241,6 @@ class TestDatasets:
         assert (added.version, added.reference) == (1, "xview:1")
         with store.read() as tx:
             assert tx.datasets.get(added.id) == changed
-            assert tx.datasets.by_content("aa") == [changed]
             with pytest.raises(NotFound, match="dataset not found: 99"):
                 tx.datasets.get(99)
 

@@ -118,21 +118,3 @@ class TrialsSnapshotTrial(Wire):
 
 class TrialsSnapshotResponse(Wire):
     trials: list[TrialsSnapshotTrial] = []
-
-
-class ProfilerSeriesLabels(Wire):
-    """The series a trial's profiler can show."""
-
-    trial_id: int = 0
-    name: str = ""
-    agent_id: str = ""
-    gpu_uuid: str = ""
-    metric_type: str = ""
-
-
-class ProfilerSeriesResponse(Wire):
-    labels: list[ProfilerSeriesLabels] = []
-
-
-class ProfilerMetricsResponse(Wire):
-    batch: dict[str, object] = {}

@@ -170,11 +170,5 @@ class CompareTrialsResponse(Wire):
     trials: list[ComparableTrial] = []
 
 
-class RetainLogsRequest(Request):
-    num_days: int | None = None
-    trial_id: int | None = None
-    experiment_id: int | None = None
-
-
 class RemainingLogRetentionDays(Wire):
     remaining_days: int | None = None

@@ -40,9 +40,6 @@ class DatasetTable:
             statement = statement.where(_t.version == version)
         return _rows.first(self._connection, statement)
 
-    def by_content(self, content_hash: str) -> list[DatasetVersion]:
-        return _rows.all(self._connection, _rows.select().where(_t.content_hash == content_hash).order_by(_t.id))
-
     def save(self, dataset: DatasetVersion) -> None:
         if not _rows.save(self._connection, dataset):
             raise NotFound(f"dataset not found: {dataset.id}")
