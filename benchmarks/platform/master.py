@@ -77,7 +77,9 @@ def running_master(*, slots: int = 2, source: Path | None = None) -> Iterator[Ma
 
 
 def environment(source: Path | None) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(source)} if source else dict(os.environ)
+    """With compiled modules kept, as after an installation, whatever the surrounding shell prefers."""
+    path = {"PYTHONPATH": str(source)} if source else {}
+    return {**os.environ, "PYTHONDONTWRITEBYTECODE": "", **path}
 
 
 def processor_s(pid: int) -> float:
