@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 CATALOGUE: dict[str, tuple[str, tuple[str, ...], str]] = {
     "up": ("up", (), "Run the platform in the foreground."),
     "experiment": ("experiment", ("e",), "Create, follow and steer experiments."),
+    "run": ("run", (), "Run a command in a copy of this folder: output and exit code come back."),
     "trial": ("trial", ("t",), "Look into trials."),
     "checkpoint": ("checkpoint", ("c",), "Describe, download and delete checkpoints."),
     "model": ("model", ("m",), "The model registry: versions, stages."),
@@ -31,6 +32,7 @@ CATALOGUE: dict[str, tuple[str, tuple[str, ...], str]] = {
     "evaluate": ("evaluate", (), "Measure a detector on labelled images."),
     "deploy": ("deploy", (), "Serve models: deploy, canary, promote, roll back."),
     "search": ("search", (), "See what a search will cost before it runs."),
+    "command": ("cmd", ("cmd",), "Commands: anything that runs once, on slots or without."),
     "job": ("job", ("j",), "The queue: who runs next."),
     "task": ("task", (), "Everything that holds or wants slots."),
     "agent": ("agent", ("a",), "Nodes that trials run on."),

@@ -18,6 +18,7 @@ from resolute.client.datasets import Datasets
 from resolute.client.deployments import Deployments
 from resolute.client.experiment import Experiment
 from resolute.client.identity import Credentials, log_in
+from resolute.client.interactive import InteractiveTasks
 from resolute.client.models import Models
 from resolute.client.session import Session
 from resolute.client.templates import Templates
@@ -66,6 +67,7 @@ class Client:
         self.deployments = Deployments(self.session)
         self.models = Models(self.session)
         self.datasets = Datasets(self.session)
+        self.commands = InteractiveTasks(self.session, "command")
 
     @property
     def master(self) -> str:

@@ -93,6 +93,7 @@ REPORT = _permission(Permission.REPORT_FOR_TASK)
 
 CREATE_TASK = _permission(Permission.CREATE_NSC)
 VIEW_TASK = _permission(Permission.VIEW_NSC)
+EDIT_TASK = _permission(Permission.UPDATE_NSC)
 
 CREATE_WORKSPACE = _permission(Permission.CREATE_WORKSPACE)
 VIEW_WORKSPACE = _permission(Permission.VIEW_WORKSPACE)

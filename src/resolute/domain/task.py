@@ -30,3 +30,9 @@ class Task:
     context_id: str | None = None
     draining_since: datetime | None = None
     """From then on it takes no new work; it ends when what it has is done."""
+    parent_id: str | None = None
+    """The task that started it: both are paused, resumed and killed together."""
+    forked_from: str | None = None
+    is_pausable: bool = True
+    paused_at: datetime | None = None
+    """It gives back its slots and waits until somebody resumes it."""

@@ -9,12 +9,13 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from resolute.domain.errors import InvalidConfig
 from resolute.spec import advice
+from resolute.spec.document import Document
 from resolute.spec.environment import BindMount, Environment, Pbs, Slurm
 from resolute.spec.merge import merge_configs
 from resolute.spec.problem import Hints, Problem, dotted, problems_of
 from resolute.spec.resources import TaskResources
 from resolute.spec.section import AsList, AsPlain, PlainOrList, Section, Text, fault
-from resolute.spec.source import read_source
+from resolute.spec.source import Source, read_source
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -85,7 +86,20 @@ def parse_task(
     defaults: TaskDefaults,
 ) -> ParsedTask:
     """As `parse_experiment`; an empty text is a task with all defaults."""
-    source = read_source(text or "{}", filename=filename, template=template, overrides=overrides)
+    return _parse(read_source(text or "{}", filename=filename, template=template, overrides=overrides), defaults)
+
+
+def parse_task_values(
+    values: dict[str, object], *, template: dict[str, object] | None = None, defaults: TaskDefaults
+) -> ParsedTask:
+    """As `parse_task`, of a configuration that travelled as JSON: its sentences name keys, but no lines."""
+    merged = merge_configs(values, template or {})
+    return _parse(
+        Source("config", Document(value=values), (), has_template=False, config=merged, problems=()), defaults
+    )
+
+
+def _parse(source: Source, defaults: TaskDefaults) -> ParsedTask:
     below: dict[str, object] = {
         "description": defaults.description,
         "resources": {"slots": defaults.slots, "resource_pool": defaults.resource_pool},

@@ -14,6 +14,7 @@ _SOURCE = {"modelUri": "{model_folder}"}
 _CHECKPOINTS = {"checkpointUuids": ["{checkpoint_uuid}"]}
 _CONFIG = "{{entrypoint: python3 train.py, searcher: {{name: single, metric: loss, max_length: {{batches: 1}}}}}}"
 _SEARCH = {"name": "single", "metric": "loss", "max_length": {"batches": 1}}
+_COMMAND = {"ids": {"task_id": "command_id"}}
 _UNMANAGED = {"ids": {"trial_id": "unmanaged_trial_id", "experiment_id": "unmanaged_id"}}
 
 CALLS: dict[str, dict[str, Any]] = {
@@ -109,6 +110,16 @@ CALLS: dict[str, dict[str, Any]] = {
     "POST /api/v1/task/logs": {"body": {"logs": _LOGS}},
     "POST /task-logs": {"body": _LOGS},
     "POST /api/v1/allocations/{allocation_id}/all_gather": {"body": {"requestUuid": "x", "numPeers": 1, "data": {}}},
+    # ---------------------------------------------------------------------------------------------- started by people
+    "POST /api/v1/commands": {"body": {"config": {"entrypoint": ["true"]}, "workspaceId": "{workspace_id}"}},
+    "POST /api/v1/generic-tasks": {"body": {"config": '{{entrypoint: ["true"]}}', "projectId": "{project_id}"}},
+    "GET /api/v1/commands/{task_id}": _COMMAND,
+    "POST /api/v1/commands/{task_id}/kill": _COMMAND,
+    "POST /api/v1/commands/{task_id}/set_priority": {**_COMMAND, "body": {"priority": 50}},
+    "GET /api/v1/tasks/{task_id}/config": {"ids": {"task_id": "generic_id"}},
+    "POST /api/v1/tasks/{task_id}/kill": {"ids": {"task_id": "generic_id"}},
+    "POST /api/v1/tasks/{task_id}/pause": {"ids": {"task_id": "generic_id"}},
+    "POST /api/v1/tasks/{task_id}/unpause": {"ids": {"task_id": "paused_id"}},
     # ----------------------------------------------------------------------------------------------- checkpoints
     "POST /api/v1/checkpoints": {
         "body": {

@@ -194,6 +194,7 @@ class Maker:
         self._send("POST", f"/api/v1/templates/{mark}", {"workspaceId": ids["workspace_id"], "config": {"name": mark}})
         ids["template_name"] = mark
         self._deployment(place)
+        self._interactive(place)
         if name == "archived":
             self._send("POST", f"/api/v1/workspaces/{ids['workspace_id']}/archive")
         return place
@@ -301,6 +302,17 @@ class Maker:
         body = {"name": place.mark, "modelUri": str(model), "workspaceId": place.ids["workspace_id"]}
         self._send("POST", "/api/v1/deployments", body)
         place.ids |= {"deployment_name": place.mark, "name": place.mark, "model_folder": str(model)}
+
+    def _interactive(self, place: Place) -> None:
+        """Tasks of a family: `generic_id` waits, `paused_id` is paused."""
+        ids, mark = place.ids, place.mark
+        config = {"description": mark, "entrypoint": ["sleep", "9"], "resources": {"slots": 0}}
+        body = {"config": config, "workspaceId": ids["workspace_id"]}
+        ids["command_id"] = self._send("POST", "/api/v1/commands", body)["command"]["id"]
+        for key in ("generic_id", "paused_id"):
+            body = {"config": json.dumps(config), "projectId": ids["project_id"]}
+            ids[key] = self._send("POST", "/api/v1/generic-tasks", body)["taskId"]
+        self._send("POST", f"/api/v1/tasks/{ids['paused_id']}/pause")
 
     def _tick(self) -> None:
         for _ in range(2):

@@ -800,6 +800,17 @@ export interface paths {
         };
         get: {
             parameters: {
+                query?: {
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                    orderBy?: components["schemas"]["OrderBy"];
+                    userIds?: number[];
+                    /** @description Only of these users. */
+                    users?: string[];
+                    workspaceId?: number;
+                };
             };
             responses: {
                 /** @description Successful Response */
@@ -813,11 +824,78 @@ export interface paths {
         post: {
             parameters: {
             };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["LaunchRequest"];
+                };
+            };
             responses: {
                 /** @description Successful Response */
                 200: {
                     content: {
-                        "application/json": components["schemas"]["Empty"];
+                        "application/json": components["schemas"]["LaunchCommandResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/commands/{task_id}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    task_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetCommandResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/commands/{task_id}/kill": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    task_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["KillCommandResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/commands/{task_id}/set_priority": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    task_id: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["SetPriorityRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["KillCommandResponse"];
                     };
                 };
             };
@@ -2164,11 +2242,16 @@ export interface paths {
         post: {
             parameters: {
             };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["CreateGenericTaskRequest"];
+                };
+            };
             responses: {
                 /** @description Successful Response */
                 200: {
                     content: {
-                        "application/json": components["schemas"]["Empty"];
+                        "application/json": components["schemas"]["CreateGenericTaskResponse"];
                     };
                 };
             };
@@ -3490,6 +3573,25 @@ export interface paths {
             };
         };
     };
+    "/api/v1/tasks/{task_id}/config": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    task_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetGenericTaskConfigResponse"];
+                    };
+                };
+            };
+        };
+    };
     "/api/v1/tasks/{task_id}/context_directory": {
         parameters: {
         };
@@ -3504,6 +3606,30 @@ export interface paths {
                 200: {
                     content: {
                         "application/json": components["schemas"]["ArchiveResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/tasks/{task_id}/kill": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    task_id: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["KillGenericTaskRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
                     };
                 };
             };
@@ -3557,6 +3683,44 @@ export interface paths {
                 200: {
                     content: {
                         "application/json": components["schemas"]["LogFieldsResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/tasks/{task_id}/pause": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    task_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/tasks/{task_id}/unpause": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    task_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
                     };
                 };
             };
@@ -5497,6 +5661,20 @@ export interface components {
             messages: string[];
             warnings: components["schemas"]["LaunchWarning"][];
         };
+        CreateGenericTaskRequest: {
+            config?: string;
+            contextDirectory?: components["schemas"]["File"][];
+            forkedFrom?: string;
+            inheritContext?: boolean;
+            noPause?: boolean;
+            parentId?: string;
+            projectId?: number;
+        };
+        CreateGenericTaskResponse: {
+            messages: string[];
+            taskId: string;
+            warnings: components["schemas"]["LaunchWarning"][];
+        };
         CreateTrialRequest: {
             experimentId?: number;
             hparams?: {
@@ -5719,6 +5897,8 @@ export interface components {
         };
         /** @enum {string} */
         FittingPolicy: "FITTING_POLICY_UNSPECIFIED" | "FITTING_POLICY_BEST" | "FITTING_POLICY_WORST" | "FITTING_POLICY_KUBERNETES" | "FITTING_POLICY_SLURM" | "FITTING_POLICY_PBS";
+        /** @enum {string} */
+        GenericTaskState: "GENERIC_TASK_STATE_UNSPECIFIED" | "GENERIC_TASK_STATE_ACTIVE" | "GENERIC_TASK_STATE_CANCELED" | "GENERIC_TASK_STATE_COMPLETED" | "GENERIC_TASK_STATE_ERROR" | "GENERIC_TASK_STATE_PAUSED" | "GENERIC_TASK_STATE_STOPPING_PAUSED" | "GENERIC_TASK_STATE_STOPPING_CANCELED" | "GENERIC_TASK_STATE_STOPPING_COMPLETED" | "GENERIC_TASK_STATE_STOPPING_ERROR";
         GetAccessTokensResponse: {
             pagination: components["schemas"]["Pagination"];
             tokenInfo: components["schemas"]["TokenInfo"][];
@@ -5746,6 +5926,12 @@ export interface components {
         };
         GetClusterMessageResponse: {
             clusterMessage: components["schemas"]["ClusterMessage"] | null;
+        };
+        GetCommandResponse: {
+            command: components["schemas"]["InteractiveTask"];
+            config: {
+                [key: string]: unknown;
+            };
         };
         GetCommandsResponse: {
             commands: components["schemas"]["InteractiveTask"][];
@@ -5802,6 +5988,9 @@ export interface components {
         };
         GetExperimentValidationHistoryResponse: {
             validationHistory: components["schemas"]["ValidationHistoryEntry"][];
+        };
+        GetGenericTaskConfigResponse: {
+            config: string;
         };
         GetJobQueueStatsResponse: {
             results: components["schemas"]["RPQueueStat"][];
@@ -5966,19 +6155,25 @@ export interface components {
             resolute_version: string;
             version: string;
         };
-        /** @description A notebook, TensorBoard, shell or command. */
+        /** @description A command, notebook, TensorBoard or shell. */
         InteractiveTask: {
             description: string;
             displayName: string;
+            endTime: string | null;
+            exitCode: number | null;
             exitStatus: string | null;
             id: string;
+            isReady: boolean;
             jobId: string;
+            priority: number;
             resourcePool: string;
             serviceAddress: string;
+            slots: number;
             startTime: string;
             state: components["schemas"]["TaskState"];
             userId: number;
             username: string;
+            waitingReason: string;
             workspaceId: number;
         };
         Job: {
@@ -6025,6 +6220,13 @@ export interface components {
             ports: number[];
             rendezvousInfo: components["schemas"]["RendezvousInfo"] | null;
         };
+        KillCommandResponse: {
+            command: components["schemas"]["InteractiveTask"];
+        };
+        KillGenericTaskRequest: {
+            killFromRoot?: boolean;
+            taskId?: string;
+        };
         LabelledBox: {
             area: number;
             bbox: number[];
@@ -6042,6 +6244,23 @@ export interface components {
         };
         LabelsResponse: {
             labels: string[];
+        };
+        LaunchCommandResponse: {
+            command: components["schemas"]["InteractiveTask"];
+            config: {
+                [key: string]: unknown;
+            };
+            messages: string[];
+            warnings: components["schemas"]["LaunchWarning"][];
+        };
+        LaunchRequest: {
+            config?: {
+                [key: string]: unknown;
+            };
+            files?: components["schemas"]["File"][];
+            preview?: boolean;
+            templateName?: string;
+            workspaceId?: number;
         };
         /** @enum {string} */
         LaunchWarning: "LAUNCH_WARNING_UNSPECIFIED" | "LAUNCH_WARNING_CURRENT_SLOTS_EXCEEDED";
@@ -6910,6 +7129,9 @@ export interface components {
             message?: string;
             startTime?: string | null;
         };
+        SetPriorityRequest: {
+            priority?: number;
+        };
         /** @description Without a source: the share of the shadow that is running changes. */
         ShadowRequest: {
             checkpointUuid?: string | null;
@@ -6965,6 +7187,7 @@ export interface components {
             parentId: string | null;
             startTime: string;
             taskId: string;
+            taskState: components["schemas"]["GenericTaskState"] | null;
             taskType: components["schemas"]["TaskType"];
         };
         TaskLogsResponse: {

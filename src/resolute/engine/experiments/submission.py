@@ -17,11 +17,11 @@ from resolute.engine.access.rights import require
 from resolute.engine.experiments.configuration import configuration_of
 from resolute.engine.experiments.earlier_results import earlier_results
 from resolute.engine.experiments.searching import feed
+from resolute.engine.jobs.environment import required_packages
 from resolute.engine.jobs.pools import cluster_defaults
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.engine.registry.datasets import dataset_references, resolve_config
-from resolute.engine.trials.gang import required_packages
 from resolute.engine.trials.moves import enqueue
 from resolute.engine.unit_of_work import Flow, flow
 from resolute.search.events import SearchStarted

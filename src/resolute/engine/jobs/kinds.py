@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from resolute.domain.errors import EnvironmentFailed, NotFound
 from resolute.domain.task import Task, TaskType
 from resolute.engine.deployments.kind import REPLICA
+from resolute.engine.interactive.command import COMMAND
+from resolute.engine.interactive.generic import GENERIC
 from resolute.engine.jobs.gang import Launch
 from resolute.engine.jobs.task_kind import TaskKind
 from resolute.engine.platform import Platform
@@ -16,6 +18,8 @@ from resolute.engine.trials.kind import TRIAL
 KINDS: dict[TaskType, TaskKind] = {
     TaskType.TRIAL: TRIAL,
     TaskType.REPLICA: REPLICA,
+    TaskType.COMMAND: COMMAND,
+    TaskType.GENERIC: GENERIC,
 }
 
 

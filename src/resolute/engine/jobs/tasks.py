@@ -30,6 +30,10 @@ class TaskRequest:
     resource_pool: str = DEFAULT_POOL
     priority: int = DEFAULT_PRIORITY
     is_preemptible: bool = False
+    single_node: bool = False
+    parent_id: str | None = None
+    forked_from: str | None = None
+    is_pausable: bool = True
 
 
 def submit_task(platform: Platform, request: TaskRequest, *, user: User) -> Task:
@@ -60,6 +64,9 @@ def submit_task(platform: Platform, request: TaskRequest, *, user: User) -> Task
             workspace_id=request.workspace_id,
             config=request.config,
             context_id=request.context_id,
+            parent_id=request.parent_id,
+            forked_from=request.forked_from,
+            is_pausable=request.is_pausable,
         )
         add_task(current, task)
         queue_task(
@@ -68,6 +75,7 @@ def submit_task(platform: Platform, request: TaskRequest, *, user: User) -> Task
             slots=request.slots,
             resource_pool=job.resource_pool,
             is_preemptible=request.is_preemptible,
+            single_node=request.single_node,
         )
     return task
 

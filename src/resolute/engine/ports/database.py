@@ -112,6 +112,8 @@ class Tasks(Protocol):
 
     def save(self, task: Task) -> None: ...
     def search(self, *, types: Iterable[str] = (), active_only: bool = False) -> list[Task]: ...
+    def children(self, task_id: str) -> list[Task]:
+        """Those that it started, oldest first."""
 
 
 class Allocations(Protocol):

@@ -3,23 +3,18 @@
 The variables are those of Determined's harness, so that code written for it runs unchanged.
 """
 
-import io
 import json
 import os
-import posixpath
 import re
-import tarfile
 from collections.abc import Mapping
 
-from resolute.domain.errors import InvalidInput
 from resolute.domain.experiment import Experiment
 from resolute.domain.gang import CLUSTER_INFO
-from resolute.domain.node import DeviceType
 from resolute.domain.trial import Trial
 from resolute.engine.experiments.configuration import configuration_of
+from resolute.engine.jobs.environment import environment_spec, mounts_of, native_options, user_variables
 from resolute.engine.jobs.gang import Launch
-from resolute.engine.ports.runner import EnvironmentSpec, Gang
-from resolute.spec.environment import Environment
+from resolute.engine.ports.runner import Gang
 from resolute.spec.experiment import ExperimentConfig
 from resolute.spec.storage import COMMON, SharedFs
 
@@ -40,34 +35,14 @@ def trial_gang(
     environment = config.environment
     return launch.gang(
         entrypoint=_entrypoint(config),
-        given=_user_variables(environment, launch.device),
+        given=user_variables(environment, launch.device),
         own=_variables(resolved, experiment, trial, checkpoint, steps_completed),
         files=_info_files(launch.variables, resolved, trial, steps_completed, checkpoint),
         context_id=experiment.context_id,
-        environment=EnvironmentSpec(
-            python=environment.python,
-            requirements=required_packages(environment, context),
-            image=_image(environment, launch.device),
-        ),
-        native=_native_options(config),
-        bind_mounts=tuple((mount.host_path, mount.container_path, mount.read_only) for mount in config.bind_mounts),
+        environment=environment_spec(environment, context, launch.device),
+        native=native_options(config),
+        bind_mounts=mounts_of(config),
     )
-
-
-def _native_options(config: ExperimentConfig) -> dict[str, object]:
-    """What was written for one engine or another; a runner takes its own."""
-    given: dict[str, object] = {
-        "pod_spec": config.environment.pod_spec,
-        "slurm": config.slurm.resolved(),
-        "pbs": config.pbs.resolved(),
-        "ray": config.ray,
-    }
-    return {name: options for name, options in given.items() if _says_something(options)}
-
-
-def _says_something(options: object) -> bool:
-    """Sections have every default filled in."""
-    return any(options.values()) if isinstance(options, dict) else bool(options)
 
 
 def trial_config(stored: Mapping[str, object], config: ExperimentConfig) -> dict[str, object]:
@@ -102,34 +77,6 @@ def is_trial_class(entrypoint: str) -> bool:
     return bool(colon) and name.isidentifier() and all(part.isidentifier() for part in module.split("."))
 
 
-def required_packages(environment: Environment, context: bytes | None) -> tuple[str, ...]:
-    """`environment.requirements`: the list itself, or the lines of the file in the context that it names."""
-    given = environment.requirements or ()
-    if not isinstance(given, str):
-        return tuple(given)
-    lines = (line.partition("#")[0].strip() for line in _context_file(context, given).splitlines())
-    packages = tuple(line for line in lines if line)
-    nested = [line for line in packages if line.startswith(("-r", "--requirement", "-c", "--constraint"))]
-    if nested:
-        raise InvalidInput(
-            f"environment.requirements: {given} refers to another file ({nested[0]}); put all requirements into one."
-        )
-    return packages
-
-
-def _context_file(context: bytes | None, path: str) -> str:
-    wanted = posixpath.normpath(path)
-    if context:
-        with tarfile.open(fileobj=io.BytesIO(context), mode="r:gz") as archive:
-            for member in archive:
-                if posixpath.normpath(member.name) == wanted and member.isfile():
-                    file = archive.extractfile(member)
-                    return file.read().decode(errors="replace") if file else ""
-    raise InvalidInput(
-        f"environment.requirements: there is no file {path!r} in the uploaded folder; add it, or list the packages."
-    )
-
-
 def _variables(
     config: Mapping[str, object], experiment: Experiment, trial: Trial, checkpoint: str | None, steps_completed: int
 ) -> dict[str, str]:
@@ -146,20 +93,6 @@ def _variables(
     if checkpoint:
         variables["DET_LATEST_CHECKPOINT"] = checkpoint
     return variables
-
-
-def _image(environment: Environment, device: DeviceType) -> str | None:
-    images = environment.image
-    if images is None:
-        return None
-    return {DeviceType.CPU: images.cpu, DeviceType.CUDA: images.cuda, DeviceType.ROCM: images.rocm}[device]
-
-
-def _user_variables(environment: Environment, device: DeviceType) -> dict[str, str]:
-    """`environment_variables` as the user wrote them, for this kind of slot; what the platform itself sets wins."""
-    given = environment.environment_variables
-    pairs = {DeviceType.CPU: given.cpu, DeviceType.CUDA: given.cuda, DeviceType.ROCM: given.rocm}[device]
-    return dict(pair.partition("=")[::2] for pair in pairs)
 
 
 def _info_files(

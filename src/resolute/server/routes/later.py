@@ -6,30 +6,25 @@ Clients that only look around work; clients that act learn what to do instead.
 from resolute.domain import needs
 from resolute.domain.errors import NotSupported
 from resolute.server.resource import Resource
-from resolute.spec.wire import registry, tasks
+from resolute.spec.wire import interactive, registry
 from resolute.spec.wire.base import Empty
 
 router = Resource(tags=["not yet"])
 
 
 @router.get("/api/v1/notebooks", needs=needs.VIEW_TASK.listed)
-def get_notebooks() -> tasks.GetNotebooksResponse:
-    return tasks.GetNotebooksResponse()
+def get_notebooks() -> interactive.GetNotebooksResponse:
+    return interactive.GetNotebooksResponse()
 
 
 @router.get("/api/v1/tensorboards", needs=needs.VIEW_TASK.listed)
-def get_tensorboards() -> tasks.GetTensorboardsResponse:
-    return tasks.GetTensorboardsResponse()
+def get_tensorboards() -> interactive.GetTensorboardsResponse:
+    return interactive.GetTensorboardsResponse()
 
 
 @router.get("/api/v1/shells", needs=needs.VIEW_TASK.listed)
-def get_shells() -> tasks.GetShellsResponse:
-    return tasks.GetShellsResponse()
-
-
-@router.get("/api/v1/commands", needs=needs.VIEW_TASK.listed)
-def get_commands() -> tasks.GetCommandsResponse:
-    return tasks.GetCommandsResponse()
+def get_shells() -> interactive.GetShellsResponse:
+    return interactive.GetShellsResponse()
 
 
 @router.post("/api/v1/notebooks", needs=needs.CREATE_TASK.in_body)
@@ -50,18 +45,6 @@ def launch_tensorboard() -> Empty:
 @router.post("/api/v1/shells", needs=needs.CREATE_TASK.in_body)
 def launch_shell() -> Empty:
     raise NotSupported("This master does not launch shells. Trials run on this very machine: use its own shell.")
-
-
-@router.post("/api/v1/commands", needs=needs.CREATE_TASK.in_body)
-def launch_command() -> Empty:
-    raise NotSupported("This master does not launch commands. Submit an experiment with the command as its entrypoint.")
-
-
-@router.post("/api/v1/generic-tasks", needs=needs.CREATE_TASK.in_body)
-def create_generic_task() -> Empty:
-    raise NotSupported(
-        "This master does not run generic tasks. Submit an experiment with the command as its entrypoint."
-    )
 
 
 @router.get("/api/v1/webhooks", needs=needs.VIEW_WEBHOOKS)

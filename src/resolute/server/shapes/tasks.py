@@ -6,10 +6,12 @@ from resolute.domain.allocation import Allocation
 from resolute.domain.gang import GangNode, Phase, resources_id
 from resolute.domain.node import Node
 from resolute.domain.task import Task
+from resolute.domain.task import TaskType as Kind
+from resolute.engine.interactive.generic import state_of
 from resolute.server.shapes.cluster import device_message
 from resolute.server.shapes.states import task_state
 from resolute.spec.wire import tasks as wire
-from resolute.spec.wire.enums import FailureType, TaskType
+from resolute.spec.wire.enums import FailureType, GenericTaskState, TaskType
 
 Nodes = Mapping[str, Sequence[GangNode]]
 """Of each allocation, by its id."""
@@ -25,7 +27,17 @@ def task_message(task: Task, allocations: list[Allocation], nodes: Nodes, *, wai
         ],
         start_time=task.start_time,
         end_time=task.end_time,
+        parent_id=task.parent_id,
+        forked_from=task.forked_from,
+        no_pause=None if task.is_pausable else True,
+        task_state=_generic_state(task, allocations),
     )
+
+
+def _generic_state(task: Task, allocations: list[Allocation]) -> GenericTaskState | None:
+    if task.type is not Kind.GENERIC:
+        return None
+    return GenericTaskState(f"GENERIC_TASK_STATE_{state_of(task, allocations)}")
 
 
 def _task_type(task: Task) -> TaskType:

@@ -5,8 +5,7 @@ from pydantic import Field
 from resolute.domain.gang import Phase
 from resolute.spec.wire.base import Int64, JsonObject, Request, Time, Wire
 from resolute.spec.wire.cluster import Device
-from resolute.spec.wire.enums import FailureType, LogLevel, TaskState, TaskType
-from resolute.spec.wire.paging import Pagination
+from resolute.spec.wire.enums import FailureType, GenericTaskState, LogLevel, TaskState, TaskType
 
 
 class AllocationNode(Wire):
@@ -47,6 +46,8 @@ class Task(Wire):
     parent_id: str | None = None
     forked_from: str | None = None
     no_pause: bool | None = None
+    task_state: GenericTaskState | None = None
+    """Of a generic task."""
 
 
 class GetTaskResponse(Wire):
@@ -259,40 +260,3 @@ class PostTaskLogsRequest(Request):
 
 class CleanupLogsResponse(Wire):
     removed_count: Int64 = 0
-
-
-class InteractiveTask(Wire):
-    """A notebook, TensorBoard, shell or command."""
-
-    id: str
-    description: str = ""
-    state: TaskState
-    start_time: Time
-    username: str = ""
-    display_name: str = ""
-    user_id: int = 0
-    resource_pool: str = ""
-    exit_status: str | None = None
-    job_id: str = ""
-    workspace_id: int = 1
-    service_address: str = ""
-
-
-class GetNotebooksResponse(Wire):
-    notebooks: list[InteractiveTask] = []
-    pagination: Pagination = Pagination()
-
-
-class GetTensorboardsResponse(Wire):
-    tensorboards: list[InteractiveTask] = []
-    pagination: Pagination = Pagination()
-
-
-class GetShellsResponse(Wire):
-    shells: list[InteractiveTask] = []
-    pagination: Pagination = Pagination()
-
-
-class GetCommandsResponse(Wire):
-    commands: list[InteractiveTask] = []
-    pagination: Pagination = Pagination()

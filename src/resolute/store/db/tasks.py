@@ -40,3 +40,7 @@ class TaskTable:
         if active_only:
             statement = statement.where(_t.end_time.is_(None))
         return _rows.all(self._connection, statement)
+
+    def children(self, task_id: str) -> list[Task]:
+        statement = _rows.select().where(_t.parent_id == task_id).order_by(_t.start_time, _t.id)
+        return _rows.all(self._connection, statement)

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from resolute.domain.errors import InvalidConfig, InvalidInput
+from resolute.engine.jobs.environment import required_packages
 from resolute.engine.jobs.starting import build_gang
 from resolute.engine.ports.runner import Gang
-from resolute.engine.trials.gang import is_trial_class, required_packages
+from resolute.engine.trials.gang import is_trial_class
 from resolute.spec.environment import Environment
 
 BASE = """

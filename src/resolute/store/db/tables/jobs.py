@@ -48,6 +48,10 @@ tasks = Table(
     Column("config", Document),
     Column("context_id", String(64)),
     Column("draining_since", Moment),
+    Column("parent_id", Text, index=True),
+    Column("forked_from", Text),
+    Column("is_pausable", Boolean, nullable=False),
+    Column("paused_at", Moment),
 )
 
 allocations = Table(

@@ -1,0 +1,1 @@
+"""Tasks that people start by themselves: commands, generic tasks, notebooks, TensorBoards and shells."""
