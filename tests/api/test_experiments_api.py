@@ -346,10 +346,10 @@ def test_a_broken_filter_is_a_sentence(api: Any) -> None:
 
 
 def test_what_this_master_does_not_do_is_said(api: Any) -> None:
-    sentence = api.refusal("POST", "/api/v1/tensorboards", {}, expect=501)
+    sentence = api.refusal("POST", "/api/v1/shells", {}, expect=501)
 
-    assert "TensorBoard" in sentence
-    assert api.get("/api/v1/tensorboards") == {
-        "tensorboards": [],
+    assert "shells" in sentence
+    assert api.get("/api/v1/shells") == {
+        "shells": [],
         "pagination": {"offset": 0, "limit": 0, "startIndex": 0, "endIndex": 0, "total": 0},
     }

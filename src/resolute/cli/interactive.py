@@ -3,6 +3,7 @@
 `add_verbs(app, "command")` gives them to a group; what starts one is written where its kind is.
 """
 
+import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -95,6 +96,25 @@ def add_verbs(app: typer.Typer, kind: str, find: Find) -> None:
         run.say(f"Set the priority of {kind} {task.id} to {priority}", {"id": task.id, "priority": priority})
 
     app.add_typer(setters, name="set")
+
+
+def add_open(app: typer.Typer, find: Find) -> None:
+    @command(app, "open")
+    def open_task(run: Run, task_id: TaskId) -> None:
+        """Open it in a browser."""
+        show_when_ready(run, find(run.client).get(task_id), detach=False, opens_browser=True)
+
+
+def show_when_ready(run: Run, task: InteractiveTask, *, detach: bool, opens_browser: bool) -> None:
+    """Where it is, as soon as it answers. One that ends before ends this command with its last lines."""
+    if detach:
+        run.say(task.id, task.data)
+        return
+    typer.echo(f"Waiting for {task.kind} {task.id} ({task.description})", err=True)
+    task.wait_ready()
+    run.say(f"The {task.kind} is ready at {task.url}", task.data)
+    if opens_browser and not run.is_json:
+        webbrowser.open(task.url)
 
 
 def _row(task: InteractiveTask) -> tuple[object, ...]:

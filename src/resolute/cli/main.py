@@ -33,6 +33,8 @@ CATALOGUE: dict[str, tuple[str, tuple[str, ...], str]] = {
     "deploy": ("deploy", (), "Serve models: deploy, canary, promote, roll back."),
     "search": ("search", (), "See what a search will cost before it runs."),
     "command": ("cmd", ("cmd",), "Commands: anything that runs once, on slots or without."),
+    "notebook": ("notebook", (), "JupyterLab on slots of the cluster."),
+    "tensorboard": ("tensorboard", (), "TensorBoard over experiments and trials."),
     "job": ("job", ("j",), "The queue: who runs next."),
     "task": ("task", (), "Everything that holds or wants slots."),
     "agent": ("agent", ("a",), "Nodes that trials run on."),

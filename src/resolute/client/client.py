@@ -68,6 +68,8 @@ class Client:
         self.models = Models(self.session)
         self.datasets = Datasets(self.session)
         self.commands = InteractiveTasks(self.session, "command")
+        self.notebooks = InteractiveTasks(self.session, "notebook")
+        self.tensorboards = InteractiveTasks(self.session, "tensorboard")
 
     @property
     def master(self) -> str:

@@ -8,9 +8,12 @@ from fastapi import Depends, Query
 
 from resolute.domain.rights import Permission
 from resolute.domain.task import Task, TaskType
+from resolute.engine.access.rights import seen
 from resolute.engine.interactive import launch as engine
 from resolute.engine.interactive.configuration import spec_of
+from resolute.engine.interactive.owner_session import visitors_token
 from resolute.engine.interactive.views import TaskView, task_of, tasks_of, view_of, views_of
+from resolute.engine.jobs.fencing import secret_of
 from resolute.engine.jobs.tasks import kill
 from resolute.engine.jobs.waiting import job_names, why_it_waits
 from resolute.engine.platform import Platform
@@ -72,13 +75,39 @@ def check(
     return engine.check_order(platform, order, rights=caller.rights)
 
 
-def start(platform: Platform, caller: Principal, checked: engine.Checked) -> wire.InteractiveTask:
-    return show(platform, caller, engine.launch(platform, checked, user=caller.user).task)
+def start(platform: Platform, caller: Principal, checked: engine.Checked) -> Task:
+    return engine.launch(platform, checked, user=caller.user).task
+
+
+def unsaved(platform: Platform, caller: Principal, checked: engine.Checked) -> wire.InteractiveTask:
+    """Of a preview: it has no id, and is nowhere."""
+    return wire.InteractiveTask(
+        id="",
+        description=checked.config.description,
+        state=enums.TaskState.UNSPECIFIED,
+        start_time=platform.clock(),
+        username=caller.user.username,
+        user_id=caller.user.id,
+        resource_pool=checked.config.resources.resource_pool,
+        slots=checked.config.resources.slots,
+        workspace_id=checked.workspace.id,
+    )
 
 
 def show(platform: Platform, caller: Principal, task: Task) -> wire.InteractiveTask:
+    """With the key to a notebook for those who may enter it."""
     view, waiting = look(platform, caller, task)
-    return interactive_message(view, waiting=waiting)
+    message = interactive_message(view, waiting=waiting)
+    if task.type is not TaskType.NOTEBOOK or not _may_enter(platform, caller, task):
+        return message
+    with platform.store.read() as tx:
+        token = visitors_token(secret_of(tx), task)
+    return message.model_copy(update={"service_address": f"{message.service_address}lab?token={token}"})
+
+
+def _may_enter(platform: Platform, caller: Principal, task: Task) -> bool:
+    with platform.store.read() as tx:
+        return bool(seen(tx, caller.rights, Permission.UPDATE_NSC, "task_id", [task.id]))
 
 
 def look(platform: Platform, caller: Principal, task: Task) -> tuple[TaskView, str]:
@@ -108,10 +137,10 @@ def page(platform: Platform, caller: Principal, type: TaskType, wanted: Wanted) 
         return Page(items=views_of(tx, found.items), total=found.total, offset=found.offset)
 
 
-def end(platform: Platform, caller: Principal, task_id: str, type: TaskType) -> wire.InteractiveTask:
+def end(platform: Platform, task_id: str, type: TaskType) -> Task:
     task = find(platform, task_id, type)
     kill(platform, task.id)
-    return show(platform, caller, task)
+    return task
 
 
 def shown_config(task: Task) -> JsonObject:

@@ -116,6 +116,17 @@ CALLS: dict[str, dict[str, Any]] = {
     "GET /api/v1/commands/{task_id}": _COMMAND,
     "POST /api/v1/commands/{task_id}/kill": _COMMAND,
     "POST /api/v1/commands/{task_id}/set_priority": {**_COMMAND, "body": {"priority": 50}},
+    "POST /api/v1/notebooks": {"body": {"workspaceId": "{workspace_id}"}},
+    "POST /api/v1/tensorboards": {"body": {"experimentIds": ["{ended_id}"], "workspaceId": "{workspace_id}"}},
+    **{
+        f"{call}": {"ids": {"task_id": f"{kind}_id"}, "body": {"priority": 50}}
+        for kind in ("notebook", "tensorboard")
+        for call in (
+            f"GET /api/v1/{kind}s/{{task_id}}",
+            f"POST /api/v1/{kind}s/{{task_id}}/kill",
+            f"POST /api/v1/{kind}s/{{task_id}}/set_priority",
+        )
+    },
     "GET /api/v1/tasks/{task_id}/config": {"ids": {"task_id": "generic_id"}},
     "POST /api/v1/tasks/{task_id}/kill": {"ids": {"task_id": "generic_id"}},
     "POST /api/v1/tasks/{task_id}/pause": {"ids": {"task_id": "generic_id"}},

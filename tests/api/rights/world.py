@@ -309,6 +309,10 @@ class Maker:
         config = {"description": mark, "entrypoint": ["sleep", "9"], "resources": {"slots": 0}}
         body = {"config": config, "workspaceId": ids["workspace_id"]}
         ids["command_id"] = self._send("POST", "/api/v1/commands", body)["command"]["id"]
+        body = {"config": {"description": mark, "resources": {"slots": 0}}, "workspaceId": ids["workspace_id"]}
+        ids["notebook_id"] = self._send("POST", "/api/v1/notebooks", body)["notebook"]["id"]
+        body = {**body, "experimentIds": [ids["ended_id"]]}
+        ids["tensorboard_id"] = self._send("POST", "/api/v1/tensorboards", body)["tensorboard"]["id"]
         for key in ("generic_id", "paused_id"):
             body = {"config": json.dumps(config), "projectId": ids["project_id"]}
             ids[key] = self._send("POST", "/api/v1/generic-tasks", body)["taskId"]

@@ -2812,6 +2812,17 @@ export interface paths {
         };
         get: {
             parameters: {
+                query?: {
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                    orderBy?: components["schemas"]["OrderBy"];
+                    userIds?: number[];
+                    /** @description Only of these users. */
+                    users?: string[];
+                    workspaceId?: number;
+                };
             };
             responses: {
                 /** @description Successful Response */
@@ -2825,11 +2836,78 @@ export interface paths {
         post: {
             parameters: {
             };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["LaunchRequest"];
+                };
+            };
             responses: {
                 /** @description Successful Response */
                 200: {
                     content: {
-                        "application/json": components["schemas"]["Empty"];
+                        "application/json": components["schemas"]["LaunchNotebookResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/notebooks/{task_id}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    task_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetNotebookResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/notebooks/{task_id}/kill": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    task_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["KillNotebookResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/notebooks/{task_id}/set_priority": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    task_id: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["SetPriorityRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["KillNotebookResponse"];
                     };
                 };
             };
@@ -3889,6 +3967,17 @@ export interface paths {
         };
         get: {
             parameters: {
+                query?: {
+                    /** @description At most this many; 0 and -1: all, -2: none. */
+                    limit?: number;
+                    /** @description Where to begin; negative counts from the end. */
+                    offset?: number;
+                    orderBy?: components["schemas"]["OrderBy"];
+                    userIds?: number[];
+                    /** @description Only of these users. */
+                    users?: string[];
+                    workspaceId?: number;
+                };
             };
             responses: {
                 /** @description Successful Response */
@@ -3902,11 +3991,78 @@ export interface paths {
         post: {
             parameters: {
             };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["LaunchTensorboardRequest"];
+                };
+            };
             responses: {
                 /** @description Successful Response */
                 200: {
                     content: {
-                        "application/json": components["schemas"]["Empty"];
+                        "application/json": components["schemas"]["LaunchTensorboardResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/tensorboards/{task_id}": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                path: {
+                    task_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["GetTensorboardResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/tensorboards/{task_id}/kill": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    task_id: string;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["KillTensorboardResponse"];
+                    };
+                };
+            };
+        };
+    };
+    "/api/v1/tensorboards/{task_id}/set_priority": {
+        parameters: {
+        };
+        post: {
+            parameters: {
+                path: {
+                    task_id: string;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["SetPriorityRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["KillTensorboardResponse"];
                     };
                 };
             };
@@ -6051,6 +6207,12 @@ export interface components {
             modelVersions: components["schemas"]["ModelVersion"][];
             pagination: components["schemas"]["Pagination"];
         };
+        GetNotebookResponse: {
+            config: {
+                [key: string]: unknown;
+            };
+            notebook: components["schemas"]["InteractiveTask"];
+        };
         GetNotebooksResponse: {
             notebooks: components["schemas"]["InteractiveTask"][];
             pagination: components["schemas"]["Pagination"];
@@ -6104,9 +6266,15 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
             templates: components["schemas"]["Template-Output"][];
         };
+        GetTensorboardResponse: {
+            config: {
+                [key: string]: unknown;
+            };
+            tensorboard: components["schemas"]["Tensorboard"];
+        };
         GetTensorboardsResponse: {
             pagination: components["schemas"]["Pagination"];
-            tensorboards: components["schemas"]["InteractiveTask"][];
+            tensorboards: components["schemas"]["Tensorboard"][];
         };
         GetTrialsResponse: {
             trials: components["schemas"]["Trial"][];
@@ -6227,6 +6395,12 @@ export interface components {
             killFromRoot?: boolean;
             taskId?: string;
         };
+        KillNotebookResponse: {
+            notebook: components["schemas"]["InteractiveTask"];
+        };
+        KillTensorboardResponse: {
+            tensorboard: components["schemas"]["Tensorboard"];
+        };
         LabelledBox: {
             area: number;
             bbox: number[];
@@ -6253,6 +6427,14 @@ export interface components {
             messages: string[];
             warnings: components["schemas"]["LaunchWarning"][];
         };
+        LaunchNotebookResponse: {
+            config: {
+                [key: string]: unknown;
+            };
+            messages: string[];
+            notebook: components["schemas"]["InteractiveTask"];
+            warnings: components["schemas"]["LaunchWarning"][];
+        };
         LaunchRequest: {
             config?: {
                 [key: string]: unknown;
@@ -6261,6 +6443,25 @@ export interface components {
             preview?: boolean;
             templateName?: string;
             workspaceId?: number;
+        };
+        LaunchTensorboardRequest: {
+            config?: {
+                [key: string]: unknown;
+            };
+            experimentIds?: number[];
+            files?: components["schemas"]["File"][];
+            preview?: boolean;
+            templateName?: string;
+            trialIds?: number[];
+            workspaceId?: number;
+        };
+        LaunchTensorboardResponse: {
+            config: {
+                [key: string]: unknown;
+            };
+            messages: string[];
+            tensorboard: components["schemas"]["Tensorboard"];
+            warnings: components["schemas"]["LaunchWarning"][];
         };
         /** @enum {string} */
         LaunchWarning: "LAUNCH_WARNING_UNSPECIFIED" | "LAUNCH_WARNING_CURRENT_SLOTS_EXCEEDED";
@@ -7224,6 +7425,28 @@ export interface components {
         };
         TemplateResponse: {
             template: components["schemas"]["Template-Output"];
+        };
+        Tensorboard: {
+            description: string;
+            displayName: string;
+            endTime: string | null;
+            exitCode: number | null;
+            exitStatus: string | null;
+            experimentIds: number[];
+            id: string;
+            isReady: boolean;
+            jobId: string;
+            priority: number;
+            resourcePool: string;
+            serviceAddress: string;
+            slots: number;
+            startTime: string;
+            state: components["schemas"]["TaskState"];
+            trialIds: number[];
+            userId: number;
+            username: string;
+            waitingReason: string;
+            workspaceId: number;
         };
         TokenInfo: {
             createdAt: string | null;

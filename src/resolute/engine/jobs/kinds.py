@@ -8,6 +8,8 @@ from resolute.domain.task import Task, TaskType
 from resolute.engine.deployments.kind import REPLICA
 from resolute.engine.interactive.command import COMMAND
 from resolute.engine.interactive.generic import GENERIC
+from resolute.engine.interactive.notebook import NOTEBOOK
+from resolute.engine.interactive.tensorboard import TENSORBOARD
 from resolute.engine.jobs.gang import Launch
 from resolute.engine.jobs.task_kind import TaskKind
 from resolute.engine.platform import Platform
@@ -20,6 +22,8 @@ KINDS: dict[TaskType, TaskKind] = {
     TaskType.REPLICA: REPLICA,
     TaskType.COMMAND: COMMAND,
     TaskType.GENERIC: GENERIC,
+    TaskType.TENSORBOARD: TENSORBOARD,
+    TaskType.NOTEBOOK: NOTEBOOK,
 }
 
 

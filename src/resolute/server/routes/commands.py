@@ -20,7 +20,7 @@ def launch_command(body: wire.LaunchRequest, platform: PlatformOf, caller: Calle
     """Everything is checked before anything is stored. Its output is its log; its exit code stays with it."""
     checked = interactive.check(platform, caller, _TYPE, body)
     return wire.LaunchCommandResponse(
-        command=interactive.start(platform, caller, checked),
+        command=interactive.show(platform, caller, interactive.start(platform, caller, checked)),
         config=masked(checked.resolved),
         messages=list(checked.warnings),
     )
@@ -43,7 +43,9 @@ def get_command(task_id: str, platform: PlatformOf, caller: Caller) -> wire.GetC
 @router.post("/api/v1/commands/{task_id}/kill", needs=needs.EDIT_TASK)
 def kill_command(task_id: str, platform: PlatformOf, caller: Caller) -> wire.KillCommandResponse:
     """Killing one that has ended changes nothing."""
-    return wire.KillCommandResponse(command=interactive.end(platform, caller, task_id, _TYPE))
+    return wire.KillCommandResponse(
+        command=interactive.show(platform, caller, interactive.end(platform, task_id, _TYPE))
+    )
 
 
 @router.post("/api/v1/commands/{task_id}/set_priority", needs=needs.EDIT_TASK)

@@ -12,34 +12,9 @@ from resolute.spec.wire.base import Empty
 router = Resource(tags=["not yet"])
 
 
-@router.get("/api/v1/notebooks", needs=needs.VIEW_TASK.listed)
-def get_notebooks() -> interactive.GetNotebooksResponse:
-    return interactive.GetNotebooksResponse()
-
-
-@router.get("/api/v1/tensorboards", needs=needs.VIEW_TASK.listed)
-def get_tensorboards() -> interactive.GetTensorboardsResponse:
-    return interactive.GetTensorboardsResponse()
-
-
 @router.get("/api/v1/shells", needs=needs.VIEW_TASK.listed)
 def get_shells() -> interactive.GetShellsResponse:
     return interactive.GetShellsResponse()
-
-
-@router.post("/api/v1/notebooks", needs=needs.CREATE_TASK.in_body)
-def launch_notebook() -> Empty:
-    raise NotSupported(
-        "This master does not launch notebooks. Run JupyterLab on your machine and use the Python client."
-    )
-
-
-@router.post("/api/v1/tensorboards", needs=needs.CREATE_TASK.in_body)
-def launch_tensorboard() -> Empty:
-    raise NotSupported(
-        "This master does not launch TensorBoard. Look at the curves in the web UI, or run tensorboard over the "
-        "checkpoint storage."
-    )
 
 
 @router.post("/api/v1/shells", needs=needs.CREATE_TASK.in_body)

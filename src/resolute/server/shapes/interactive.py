@@ -1,11 +1,18 @@
 """Commands, notebooks, TensorBoards and shells as messages."""
 
 from resolute.domain.allocation import AllocationState
+from resolute.engine.interactive.tensorboard import shown_by
 from resolute.engine.interactive.views import TaskView
 from resolute.engine.jobs.kinds import kind_of
 from resolute.server.shapes.states import task_state
 from resolute.spec.wire import interactive as wire
 from resolute.spec.wire.enums import TaskState
+
+
+def tensorboard_message(view: TaskView, *, waiting: str = "") -> wire.Tensorboard:
+    experiment_ids, trial_ids = shown_by(view.task)
+    shared = dict(interactive_message(view, waiting=waiting))
+    return wire.Tensorboard(**shared, experiment_ids=experiment_ids, trial_ids=trial_ids)
 
 
 def interactive_message(view: TaskView, *, waiting: str = "") -> wire.InteractiveTask:

@@ -94,14 +94,56 @@ class KillGenericTaskRequest(Request):
     kill_from_root: bool = False
 
 
+class LaunchNotebookResponse(Wire):
+    notebook: InteractiveTask
+    config: JsonObject = {}
+    warnings: list[LaunchWarning] = []
+    messages: list[str] = []
+
+
+class GetNotebookResponse(Wire):
+    notebook: InteractiveTask
+    config: JsonObject = {}
+
+
 class GetNotebooksResponse(Wire):
     notebooks: list[InteractiveTask] = []
     pagination: Pagination = Pagination()
 
 
+class KillNotebookResponse(Wire):
+    notebook: InteractiveTask
+
+
+class LaunchTensorboardRequest(LaunchRequest):
+    experiment_ids: list[int] = []
+    trial_ids: list[int] = []
+
+
+class Tensorboard(InteractiveTask):
+    experiment_ids: list[int] = []
+    trial_ids: list[int] = []
+
+
+class LaunchTensorboardResponse(Wire):
+    tensorboard: Tensorboard
+    config: JsonObject = {}
+    warnings: list[LaunchWarning] = []
+    messages: list[str] = []
+
+
+class GetTensorboardResponse(Wire):
+    tensorboard: Tensorboard
+    config: JsonObject = {}
+
+
 class GetTensorboardsResponse(Wire):
-    tensorboards: list[InteractiveTask] = []
+    tensorboards: list[Tensorboard] = []
     pagination: Pagination = Pagination()
+
+
+class KillTensorboardResponse(Wire):
+    tensorboard: Tensorboard
 
 
 class GetShellsResponse(Wire):
