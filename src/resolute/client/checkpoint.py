@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Literal
 
+from resolute.client.display import card
 from resolute.client.resource import Resource
 from resolute.domain.errors import CheckpointDamaged, IllegalTransition, InvalidInput
 
@@ -59,6 +60,16 @@ class Checkpoint(Resource):
     @property
     def validation_metrics(self) -> dict[str, Any]:
         return dict((self.training.get("validationMetrics") or {}).get("avgMetrics") or {})
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "trial": self.trial_id,
+            "steps": self.steps_completed,
+            "validation": self.validation_metrics,
+            "files": len(self.resources),
+            "size": f"{self.size / 1024**2:.1f} MiB",
+        }
+        return card(f"Checkpoint {self.uuid}", facts, state=self.state)
 
     def reload(self) -> "Checkpoint":
         self.data = self.session.get(f"/api/v1/checkpoints/{self.uuid}")["checkpoint"]

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from resolute import imagery
+from resolute.client.display import card
 from resolute.client.resource import Resource
 from resolute.client.session import Session
 
@@ -58,6 +59,10 @@ class DatasetVersion(Resource):
     @property
     def statistics(self) -> Json:
         return dict(self.data.get("statistics") or {})
+
+    def _repr_html_(self) -> str:
+        facts = {"classes": list(self.classes.values()), "labels": self.annotations, "made from": self.parents}
+        return card(f"Dataset {self.reference}", {**facts, "where": self.uri})
 
     @property
     def file_count(self) -> int:

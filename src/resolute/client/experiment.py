@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from resolute.client.checkpoint import Checkpoint
 from resolute.client.datasets import DatasetVersion
+from resolute.client.display import card, show_live
 from resolute.client.logs import LogFilter
 from resolute.client.resource import Resource
 from resolute.client.trial import Trial, checkpoint_query
@@ -72,6 +73,24 @@ class Experiment(Resource):
     @property
     def smaller_is_better(self) -> bool:
         return bool(_first((self.config.get("searcher") or {}).get("smaller_is_better", True)))
+
+    def _repr_html_(self) -> str:
+        metric = self.searcher_metric
+        best = self.data.get("bestTrialSearcherMetric")
+        facts = {
+            "searcher": (self.config.get("searcher") or {}).get("name"),
+            "trials": self.data.get("numTrials"),
+            f"best {metric}" if metric else "best": best,
+            "labels": self.labels,
+            "description": self.description,
+        }
+        link = f"{self.session.master}/det/experiments/{self.id}"
+        progress = 1.0 if self.state == "COMPLETED" else self.progress
+        return card(f"Experiment {self.id}: {self.name}", facts, state=self.state, link=link, progress=progress)
+
+    def _ipython_display_(self) -> None:
+        """In a notebook it follows the experiment. The object itself stays as it was read."""
+        show_live(Experiment(self.session, dict(self.data)))
 
     def reload(self) -> "Experiment":
         answer = self.session.get(self._path)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from resolute.client.checkpoint import Checkpoint
+from resolute.client.display import card
 from resolute.client.logs import LogFilter, read_logs
 from resolute.client.resource import Resource
 
@@ -47,6 +48,16 @@ class Trial(Resource):
     @property
     def is_finished(self) -> bool:
         return self.state in ENDED
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "batches": self.total_batches,
+            "searcher metric": self.searcher_metric,
+            "hyperparameters": self.hparams,
+            "restarts": self.restarts or None,
+        }
+        link = f"{self.session.master}/det/experiments/{self.experiment_id}"
+        return card(f"Trial {self.id} of experiment {self.experiment_id}", facts, state=self.state, link=link)
 
     def reload(self) -> "Trial":
         self.data = self.session.get(f"/api/v1/trials/{self.id}")["trial"]

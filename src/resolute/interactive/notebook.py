@@ -25,7 +25,7 @@ _GIVE_UP_S = 120.0
 def main() -> None:
     request = json.loads(os.environ.pop("RESOLUTE_NOTEBOOK"))
     reception = Reception()
-    folder = furnish(Path(request["folder"]), came_along=Path.cwd(), checkpoints=request["checkpoints"])
+    folder = furnish(_place(Path(request["folder"])), came_along=Path.cwd(), checkpoints=request["checkpoints"])
     port = reception.free_port()
     server = subprocess.Popen(
         [sys.executable, "-m", "jupyterlab", *arguments(reception, port, folder)],
@@ -44,13 +44,26 @@ def main() -> None:
     sys.exit(server.wait())
 
 
+def _place(wanted: Path) -> Path:
+    """On another machine, or under another account, the master's folder may be out of reach."""
+    try:
+        wanted.parent.mkdir(parents=True, exist_ok=True)
+        if os.access(wanted if wanted.exists() else wanted.parent, os.W_OK):
+            return wanted
+    except OSError:
+        pass
+    print("The master's folder cannot be written from here: files of this notebook end with it.", flush=True)
+    return Path.cwd()
+
+
 def furnish(folder: Path, *, came_along: Path, checkpoints: str | None) -> Path:
     """Its files the first time; afterwards they are what their owner made of them."""
     if not folder.exists():
         folder.mkdir(parents=True, mode=0o700)
         shutil.copytree(came_along, folder, dirs_exist_ok=True)
-        shutil.copytree(EXAMPLES, folder / "examples", dirs_exist_ok=True)
         folder.chmod(0o700)  # copying a folder copies its mode
+    if not (folder / "examples").exists():
+        shutil.copytree(EXAMPLES, folder / "examples")
     link = folder / "checkpoints"
     if checkpoints and Path(checkpoints).is_dir() and not os.path.lexists(link):
         link.symlink_to(checkpoints)

@@ -29,6 +29,7 @@ from resolute.server.routes import (
     files,
     generic_tasks,
     history,
+    interactive_pages,
     later,
     lineage,
     logs,
@@ -84,6 +85,7 @@ _ROUTERS = (
     history.router,
     later.router,
     events.router,
+    interactive_pages.router,
     web.router,
 )
 

@@ -26,7 +26,7 @@ from resolute.engine.access.subjects import SUBJECTS
 _COMPLETING = threading.RLock()
 _PATTERN = frozenset({"path_regex", "path_format", "param_convertors"})
 Handler = TypeVar("Handler", bound=Callable[..., Any])
-QUALIFIERS = frozenset({"version", "model_version_num", "resources_id", "external_trial_id", "label"})
+QUALIFIERS = frozenset({"version", "model_version_num", "resources_id", "external_trial_id", "label", "path"})
 """Parameters of a path that say which part of the thing beside them is meant."""
 
 

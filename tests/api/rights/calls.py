@@ -116,6 +116,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "GET /api/v1/commands/{task_id}": _COMMAND,
     "POST /api/v1/commands/{task_id}/kill": _COMMAND,
     "POST /api/v1/commands/{task_id}/set_priority": {**_COMMAND, "body": {"priority": 50}},
+    "GET /det/interactive/{task_id}/{path:path}": {"ids": {"task_id": "notebook_id"}},
     "POST /api/v1/notebooks": {"body": {"workspaceId": "{workspace_id}"}},
     "POST /api/v1/tensorboards": {"body": {"experimentIds": ["{ended_id}"], "workspaceId": "{workspace_id}"}},
     **{

@@ -82,16 +82,12 @@ def check_order(platform: Platform, order: Order, *, rights: Rights | None = Non
 
 def launch(platform: Platform, checked: Checked, *, user: User) -> Launched:
     order, config = checked.order, checked.config
-    context_id = None
-    if order.context is not None:
-        with platform.store.write() as tx:
-            context_id = tx.contexts.put(order.context)
     request = TaskRequest(
         type=order.type,
         name=config.description,
         workspace_id=checked.workspace.id,
         config={**(order.own or {}), SPEC: checked.resolved},
-        context_id=context_id,
+        context=order.context,
         slots=config.resources.slots,
         resource_pool=config.resources.resource_pool,
         priority=config.resources.priority or DEFAULT_PRIORITY,

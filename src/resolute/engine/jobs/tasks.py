@@ -25,7 +25,8 @@ class TaskRequest:
     workspace_id: int
     config: dict[str, object] = field(default_factory=dict)
     """Whatever its kind makes a gang of."""
-    context_id: str | None = None
+    context: bytes | None = None
+    """The files that go with it, as an archive."""
     slots: int = 0
     resource_pool: str = DEFAULT_POOL
     priority: int = DEFAULT_PRIORITY
@@ -63,7 +64,7 @@ def submit_task(platform: Platform, request: TaskRequest, *, user: User) -> Task
             user_id=user.id,
             workspace_id=request.workspace_id,
             config=request.config,
-            context_id=request.context_id,
+            context_id=None if request.context is None else current.tx.contexts.put(request.context),
             parent_id=request.parent_id,
             forked_from=request.forked_from,
             is_pausable=request.is_pausable,
