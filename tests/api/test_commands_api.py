@@ -147,6 +147,7 @@ def test_its_priority_is_changed_while_it_lives(api: Api, command: str) -> None:
 
 def test_lists_are_of_a_user_and_a_workspace(api: Api, command: str) -> None:
     other = api.post("/api/v1/workspaces", {"name": "other"})["workspace"]["id"]
+    api.clock.forward(1)
     there = api.post("/api/v1/commands", {"config": SLEEP, "workspaceId": other})["command"]["id"]
 
     assert [c["id"] for c in api.get("/api/v1/commands", workspaceId=other)["commands"]] == [there]

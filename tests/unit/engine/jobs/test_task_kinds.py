@@ -174,7 +174,7 @@ def test_nothing_is_published_for_a_trial_that_is_not_there(world: Any, task: Ta
 
 
 def test_a_kind_of_a_later_release_is_refused_and_over(world: Any) -> None:
-    request = TaskRequest(type=TaskType.TENSORBOARD, name="t", workspace_id=1)
+    request = TaskRequest(type=TaskType.SHELL, name="t", workspace_id=1)
 
     task = submit_task(world.platform, request, user=world.user)
     world.tick()
