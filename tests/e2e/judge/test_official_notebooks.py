@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-READY = re.compile(r"is ready at (http://\S+)")
+READY = re.compile(r"is ready at (http://[^\s;]+)")
 
 
 @pytest.fixture
