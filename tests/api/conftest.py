@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from resolute.engine.access.accounts import ensure_default_users
+from resolute.engine.access.accounts import Whereabouts, ensure_default_users
 from resolute.engine.access.workspaces import ensure_default_workspace
 from resolute.engine.jobs.fencing import allocation_token, secret_of
 from resolute.engine.loop import prepare, tick
@@ -198,7 +198,7 @@ def app_options() -> dict[str, Any]:
 def nobody(platform: Platform, runner: FakeRunner, clock: Clock, app_options: dict[str, Any]) -> Iterator[Api]:
     """A caller without a token."""
     logbook = Logbook()
-    app = create_app(platform, logbook=logbook, **app_options)
+    app = create_app(platform, logbook=logbook, **{"whereabouts": lambda _: Whereabouts.OWN_ACCOUNT, **app_options})
     with TestClient(app, base_url="http://127.0.0.1:8080", client=("127.0.0.1", 50000)) as client:
         yield Api(client, platform, runner, clock, logbook)
 

@@ -47,7 +47,7 @@ def test_a_name_is_checked_however_it_is_given(admin: Any, name: str) -> None:
     admin.refusal("PATCH", "/api/v1/users/2", {"username": name}, expect=400)
 
 
-@pytest.mark.parametrize("name", ["ADMIN", "Admin", "\uff41dmin"])
+@pytest.mark.parametrize("name", ["ADMIN", "Admin", "\uff41dmin", "\u0430dmin"])
 def test_names_that_look_the_same_are_taken(admin: Any, name: str) -> None:
     admin.refusal("POST", "/api/v1/users", {"user": {"username": name}}, expect=409)
     admin.refusal("PATCH", "/api/v1/users/2", {"username": name}, expect=409)
@@ -84,3 +84,13 @@ def test_a_token_cannot_live_for_a_time_that_is_none(admin: Any, lifespan: str) 
 
 def test_the_platform_is_local_unless_told(platform: Platform) -> None:
     assert platform.config.is_local
+
+
+@pytest.mark.parametrize(("scheme", "is_secure"), [("http", False), ("https", True)])
+def test_under_tls_the_cookie_never_travels_in_the_clear(nobody: Any, scheme: str, is_secure: bool) -> None:
+    answer = nobody.client.post(f"{scheme}://127.0.0.1:8080{LOGIN}", json={"username": "admin", "password": ""})
+
+    cookie = answer.headers["set-cookie"]
+    assert ("Secure" in cookie) is is_secure
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie

@@ -1,10 +1,16 @@
 """A checkpoint: files under one uuid chosen by the writer, whole or not there. Pure."""
 
+import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
+from resolute.domain.errors import InvalidInput
 from resolute.domain.transitions import check_move
+
+_UUID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_MAX_NAME = 255
+"""Bytes of one part of a path: no file system takes more."""
 
 
 class CheckpointState(StrEnum):
@@ -48,6 +54,22 @@ class Checkpoint:
     @property
     def size(self) -> int:
         return sum(self.resources.values())
+
+    def require_storable(self) -> None:
+        """Names become names of files, wherever it is stored. Raises InvalidInput for what could lead elsewhere."""
+        if not _UUID.fullmatch(self.uuid):
+            raise InvalidInput(
+                f"checkpoint: {self.uuid[:80]!r} is no checkpoint id. Use up to 128 letters, digits, '-', '_' and '.'."
+            )
+        for path, size in self.resources.items():
+            parts = path.removesuffix("/").split("/")
+            if "\0" in path or "\\" in path or any(p in ("", ".", "..") or len(p.encode()) > _MAX_NAME for p in parts):
+                raise InvalidInput(
+                    f"checkpoint {self.uuid}: {path[:80]!r} is no path inside it. Use relative paths without '..', and "
+                    f"names of up to {_MAX_NAME} bytes."
+                )
+            if size < 0:
+                raise InvalidInput(f"checkpoint {self.uuid}: {path[:80]!r} has {size} bytes; no file has.")
 
     def moved_to(self, state: CheckpointState) -> "Checkpoint":
         check_move(f"Checkpoint {self.uuid}", ALLOWED, self.state, state)

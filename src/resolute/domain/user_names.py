@@ -8,6 +8,14 @@ MAX_USERNAME = 128
 MAX_DISPLAY_NAME = 256
 
 
+_TWINS = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u051b\u051d\u04bb"
+    "\u03bf\u03bd\u03b9\u03ba\u03c1\u03b1",
+    "aeopcyxijsdqwhovikpa",
+)
+"""Small letters of Cyrillic and Greek that look like Latin ones in most fonts."""
+
+
 def checked_username(given: str) -> str:
     """`given` without surrounding spaces. Raises InvalidInput for a name that nobody could type, read or link to."""
     name = given.strip()
@@ -31,12 +39,12 @@ def checked_display_name(name: str) -> str:
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two user names differ in nothing but case or the way a character is encoded."""
+    """Whether two user names differ in nothing but case, the way a character is encoded, or letters that look alike."""
     return _folded(one) == _folded(other)
 
 
 def _folded(name: str) -> str:
-    return unicodedata.normalize("NFKC", name).casefold()
+    return unicodedata.normalize("NFKC", name).casefold().translate(_TWINS)
 
 
 def _is_unprintable(character: str) -> bool:

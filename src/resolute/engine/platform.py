@@ -35,6 +35,8 @@ class MasterConfig:
     """On which the platform itself listens on this machine: no task is reached there."""
     is_local: bool = True
     """Whether the master listens on loopback alone. Only then does an empty password let anybody in."""
+    first_run_token: str = ""
+    """What opens users without a password to other accounts of this machine. Empty: nothing does."""
     rights: RightsMode = RightsMode.BASIC
     """How it is decided who may do what."""
     cluster_id: str = ""

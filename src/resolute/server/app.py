@@ -1,15 +1,18 @@
 """The application: every route behind one gate and one authentication, around one platform. Starts nothing."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from fastapi import Depends, FastAPI
+from starlette.requests import HTTPConnection
 
 from resolute.domain.needs import Door, Need
+from resolute.engine.access.accounts import Whereabouts
 from resolute.engine.platform import Platform
 from resolute.server import events
 from resolute.server.auth import Tokens, authenticate
 from resolute.server.body_limits import MAX_BODY_BYTES
+from resolute.server.callers import whereabouts
 from resolute.server.errors import add_error_handlers
 from resolute.server.gate import Gate
 from resolute.server.headers import BrowserRules
@@ -97,8 +100,9 @@ def create_app(
     allowed_hosts: Iterable[str] = (),
     static: Path = STATIC,
     max_body_bytes: int = MAX_BODY_BYTES,
+    whereabouts: Callable[[HTTPConnection], Whereabouts] = whereabouts,
 ) -> FastAPI:
-    """`static` holds the built web UI."""
+    """`static` holds the built web UI. `whereabouts` says where a log-in comes from."""
     logbook = logbook or Logbook()
     app = FastAPI(
         title="Resolute",
@@ -116,6 +120,7 @@ def create_app(
         logbook=logbook,
         started_at=platform.clock(),
         health=HealthCheck(platform),
+        whereabouts=whereabouts,
     )
     logbook.on_line = lambda: platform.bus.publish("master/log")
     add_error_handlers(app)

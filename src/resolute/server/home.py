@@ -11,8 +11,13 @@ from resolute.domain.errors import InvalidInput
 
 log = logging.getLogger(__name__)
 
-_PRIVATE = ("resolute.sqlite3", "resolute.sqlite3-wal", "resolute.sqlite3-shm", "master.log")
+_MADE = ("resolute.sqlite3", "resolute.sqlite3.lock", "master.log")
+_PRIVATE = (*_MADE, "resolute.sqlite3-wal", "resolute.sqlite3-shm", "master.lock")
 """Files with passwords' hashes, keys and configurations: private even if somebody opens the folder again."""
+
+_FOLDERS = ("checkpoints", "logs", "runs")
+_OPENED = frozenset({0o711, 0o1733})
+"""Of what trials pass through that run as accounts of their own: others may use it and list nothing."""
 
 
 def home_folder(given: Path | None = None) -> Path:
@@ -29,10 +34,12 @@ def home_folder(given: Path | None = None) -> Path:
 
 def make_private(home: Path) -> None:
     """Only the owner may enter the folder, and read its database and logs. Trials run as the same user."""
-    for name in _PRIVATE[:1] + _PRIVATE[-1:]:
+    for name in _MADE:
         # SQLite gives the files beside a database the database's own rights.
         with contextlib.suppress(OSError):
             os.close(os.open(home / name, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    for name in _FOLDERS:
+        (home / name).mkdir(mode=0o700, exist_ok=True)
     for path, rights in _wanted(home):
         try:
             path.chmod(rights)
@@ -42,12 +49,14 @@ def make_private(home: Path) -> None:
 
 def _wanted(home: Path) -> Iterator[tuple[Path, int]]:
     # Passable while trials run as accounts of their own (`runners.accounts`).
-    yield home, 0o711 if stat.S_IMODE(home.stat().st_mode) == 0o711 else 0o700
+    yield home, 0o711 if stat.S_IMODE(home.stat().st_mode) in _OPENED else 0o700
     for name in _PRIVATE:
         if (home / name).is_file():
             yield home / name, 0o600
     for path in home.glob("master.log.*"):
         yield path, 0o600
-    logs = home / "logs"
-    if logs.is_dir():
-        yield logs, 0o700
+    for name in _FOLDERS:
+        if (home / name).is_symlink():
+            continue
+        mode = stat.S_IMODE((home / name).stat().st_mode)
+        yield home / name, mode if mode in _OPENED else 0o700

@@ -15,6 +15,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from urllib.parse import urlsplit
@@ -38,13 +39,14 @@ from resolute.engine.trials.log_watch import LogWatch
 from resolute.runners.engines import Surroundings, open_runners
 from resolute.server.addresses import advertised_url, is_loopback
 from resolute.server.app import create_app
+from resolute.server.first_run import FILE, first_run_token, is_shared_machine
 from resolute.server.home import home_folder, make_private
 from resolute.server.http_protocol import BoundedProtocol
 from resolute.server.logbook import Logbook, keep_log
 from resolute.server.run_as import AS_ROOT, run_as_account, runs_as_root
 from resolute.serving.router.process import RouterProcess
 from resolute.spec.runners import RunnerConfig
-from resolute.store.blobs import open_blobs
+from resolute.store.blobs import Guard, open_blobs
 from resolute.store.blobs.dataset_files import open_dataset_files
 from resolute.store.db.database import DatabaseStore, open_store
 from resolute.store.db.ownership import Owner
@@ -154,18 +156,20 @@ class Master:
 
     def _platform(self, store: Store, listener: socket.socket) -> Platform:
         url = self._options.advertise or _reachable_url(listener)
+        guard = Guard(self._home)
         return Platform(
             store=store,
             runner=self._runner(store, url),
             logs=FileLogs(self._home / "logs"),
-            blobs=open_blobs,
-            dataset_files=open_dataset_files,
+            blobs=partial(open_blobs, guard=guard),
+            dataset_files=partial(open_dataset_files, guard=guard),
             clock=lambda: datetime.now(UTC),
             config=MasterConfig(
                 home=self._home,
                 url=url,
                 own_ports=frozenset({listener.getsockname()[1], self._router_port()}),
                 is_local=is_loopback(self._options.host),
+                first_run_token=first_run_token(self._home) if is_loopback(self._options.host) else "",
                 rights=self._options.rights,
                 cluster_id=_cluster_id(store),
                 checkpoint_storage={"type": "shared_fs", "host_path": str(self._home / "checkpoints")},
@@ -269,8 +273,14 @@ class _Server(uvicorn.Server):
         _say(f"Resolute is ready at {self._address}")
         if self._platform.config.url != self._address:
             _say(f"Tasks reach it at {self._platform.config.url}")
+        self._tell_others()
         if runs_as_root(self._platform.config.run_as):
             _say(f"Warning: {AS_ROOT}")
+
+    def _tell_others(self) -> None:
+        config = self._platform.config
+        if config.first_run_token and accounts.users_without_password(self._platform) and is_shared_machine():
+            _say(f"Other accounts of this machine log in with the token in {config.home / FILE} as the password.")
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

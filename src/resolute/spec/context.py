@@ -20,6 +20,7 @@ MAX_ENTRIES = 100_000
 MAX_UNPACKED_BYTES = 2 * 1024**3
 _LARGEST_READ = 4 * 1024**2
 _BYTES_PER_HEADER = 4096
+_MAX_NAME = 255
 _REMEDY = "Pack the model definition again without it, or list it in .detignore."
 _DAMAGED = (tarfile.TarError, OSError, EOFError, zlib.error, ValueError, OverflowError, RecursionError)
 
@@ -186,6 +187,8 @@ def _parts(path: str, name: str) -> list[str]:
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if path.startswith("/") or ".." in parts or "\0" in path:
         raise _refused(Member(name), f"leads out of the archive ({path!r})")
+    if any(len(part.encode(errors="replace")) > _MAX_NAME for part in parts):
+        raise _refused(Member(name[:80]), f"has a part of more than {_MAX_NAME} bytes, which no file system takes")
     return parts
 
 

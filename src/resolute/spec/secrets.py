@@ -24,7 +24,11 @@ _KEYS = frozenset(
         *("password", "auth", "identitytoken", "registrytoken", "token"),
     }
 )
-_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(_|$)", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|(^|_)(PASS|PWD|PAT|AUTH))(_|$)", re.IGNORECASE
+)
+_ADDRESS_WITH_PASSWORD = re.compile(r"\w://[^/\s:@]*:[^/\s@]+@")
+"""`postgresql://ada:secret@db/x`, whatever the variable is called."""
 _VARIABLES = "environment_variables"
 
 
@@ -118,7 +122,8 @@ def _item(item: object, path: SecretPath, at: str, change: Callable[[SecretPath,
 
 
 def _variable(name: str, value: str, path: SecretPath, change: Callable[[SecretPath, str], str]) -> str:
-    return change((*path, name), value) if value and _SECRET_NAME.search(name) else value
+    is_secret = _SECRET_NAME.search(name) or _ADDRESS_WITH_PASSWORD.search(value) or value == MASK
+    return change((*path, name), value) if value and is_secret else value
 
 
 def _keyless(storage: object) -> object:

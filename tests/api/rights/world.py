@@ -120,7 +120,11 @@ def build(folder: Path) -> World:
     ensure_default_workspace(basic)
     prepare(basic)
     users = {name: _user(basic, name) for name in ROLES}
-    with TestClient(create_app(basic), base_url="http://127.0.0.1:8080", client=("127.0.0.1", 5)) as client:
+    with TestClient(
+        create_app(basic, whereabouts=lambda _: accounts.Whereabouts.OWN_ACCOUNT),
+        base_url="http://127.0.0.1:8080",
+        client=("127.0.0.1", 5),
+    ) as client:
         tokens = {name: _token(client, name) for name in ROLES}
         maker = Maker(client, basic, moment, folder)
         places = {name: maker.place(name, tokens[OWNERS[name]]) for name in PLACES}

@@ -1,7 +1,6 @@
 """Hundreds of clients without a token that send slowly, by halves or far too much, beside clients that report."""
 
 import contextlib
-import json
 import re
 import socket
 import statistics
@@ -14,11 +13,12 @@ from urllib.parse import urlsplit
 
 import httpx
 
-HOSTILE, REPORTING, REPORTS = 200, 20, 15
+HOSTILE, REPORTING, REPORTS = 200, 50, 6
 FLOODS = 3
 BRACKETS = b"[" + b"[]," * 10_000_000 + b"[]]"
 """30 MB that take seconds to parse and most of a GB to hold."""
 MAX_GROWTH_MIB = 200
+CONFIG = "name: fair\nentrypoint: 'true'\nsearcher: {name: single, metric: loss}\n"
 BODY = b"POST /api/v1/experiments HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n"
 OPENINGS = (
     b"GET /info HTTP/1.1\r\nHost: 127",
@@ -50,12 +50,24 @@ def peak_mib(pid: int) -> int:
     return int(re.findall(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())[0]) // 1024
 
 
-def report(url: str, token: str, name: str, took_s: list[float], failures: list[str]) -> None:
+def unmanaged_trial(master: Any, experiment_id: int) -> int:
+    body = {"experimentId": experiment_id, "hparams": {}, "unmanaged": True}
+    trial = int(master.call("POST", "/api/v1/trials", json=body)["trial"]["id"])
+    master.call("POST", f"/api/v1/trials/{trial}/start", json={"trialId": trial, "resume": False})
+    return trial
+
+
+def report(url: str, token: str, trial: int, took_s: list[float], failures: list[str]) -> None:
     with httpx.Client(timeout=60, headers={"Authorization": token}) as http:
-        for number in range(REPORTS):
-            setting = {"storagePath": name, "key": str(number), "value": json.dumps(number)}
+        for step in range(1, REPORTS + 1):
+            metrics = {
+                "trialId": trial,
+                "trialRunId": 1,
+                "stepsCompleted": step,
+                "metrics": {"avgMetrics": {"loss": 1}},
+            }
             began = time.monotonic()
-            answer = http.post(f"{url}/api/v1/users/setting", json={"settings": [setting]})
+            answer = http.post(f"{url}/api/v1/trials/{trial}/metrics", json={"group": "training", "metrics": metrics})
             took_s.append(time.monotonic() - began)
             if answer.status_code != 200:
                 failures.append(answer.text)
@@ -69,12 +81,13 @@ def test_every_report_arrives_beside_hostile_clients(
     took_s: list[float] = []
     failures: list[str] = []
     statuses: list[int] = []
+    created = live_master.call("POST", "/api/v1/experiments", json={"config": CONFIG, "unmanaged": True})
+    trials = [unmanaged_trial(live_master, created["experiment"]["id"]) for _ in range(REPORTING)]
     before_mib = peak_mib(live_master.pid)
 
     with hostile(live_master.url):
         clients = [
-            threading.Thread(target=report, args=(live_master.url, token, f"c{n}", took_s, failures))
-            for n in range(REPORTING)
+            threading.Thread(target=report, args=(live_master.url, token, trial, took_s, failures)) for trial in trials
         ]
         clients += [threading.Thread(target=flood, args=(live_master.url, statuses)) for _ in range(FLOODS)]
         for each in clients:

@@ -9,24 +9,39 @@ from hypothesis import strategies as st
 from resolute.domain.errors import InvalidConfig
 from resolute.spec.secrets import MASK, masked, masked_text, restored, without_storage_keys
 
+URLS = [
+    "DATABASE_URL=postgresql://ada:u1@db/x",
+    "HTTPS_PROXY=http://proxy:3128",
+    "DB_PASS=d1",
+    "PATH=/bin",
+    "PWD_DIR=/x",
+]
 CONFIG: dict[str, Any] = {
     "name": "keys",
     "checkpoint_storage": {"type": "s3", "bucket": "b", "access_key": "AKIA1", "secret_key": "hunter2"},
     "environment": {
         "registry_auth": {"username": "me", "password": "pw1"},
-        "environment_variables": {"cpu": ["WANDB_API_KEY=w1", "HF_TOKEN=h1", "TOKENIZERS_PARALLELISM=0"], "cuda": []},
+        "environment_variables": {"cpu": ["WANDB_API_KEY=w1", "HF_TOKEN=h1", "TOKENIZERS_PARALLELISM=0"], "cuda": URLS},
         "pod_spec": {"spec": {"containers": [{"env": [{"name": "DB_PASSWORD", "value": "p1"}]}]}},
     },
     "hyperparameters": {"token": {"type": "const", "val": "kept"}},
 }
-SECRETS = ("AKIA1", "hunter2", "pw1", "w1", "h1", "p1")
+SECRETS = ("AKIA1", "hunter2", "pw1", "w1", "h1", "p1", "u1", "d1")
 
 
 def test_every_secret_is_masked_and_nothing_else_is() -> None:
     shown = str(masked(CONFIG))
 
     assert not any(secret in shown for secret in SECRETS)
-    for kept in ("'b'", "'me'", "TOKENIZERS_PARALLELISM=0", f"HF_TOKEN={MASK}", "kept"):
+    for kept in (
+        "'b'",
+        "'me'",
+        "TOKENIZERS_PARALLELISM=0",
+        f"HF_TOKEN={MASK}",
+        "kept",
+        "http://proxy:3128",
+        "PATH=/bin",
+    ):
         assert kept in shown
 
 

@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from enum import Enum
 from typing import TypeVar
 
 from resolute.domain.agent_account import AgentAccount
@@ -58,19 +59,34 @@ class UserChanges:
 # ----------------------------------------------------------------------------------------------------------- login
 
 
-def login(
-    platform: Platform, username: str, password: str, *, is_hashed: bool, from_loopback: bool
-) -> tuple[str, User]:
+class Whereabouts(Enum):
+    """Where somebody logs in from, as far as the system vouches for it."""
+
+    OWN_ACCOUNT = 1
+    """The account of this machine that runs the master."""
+    ON_THIS_MACHINE = 2
+    """Another one, or one that cannot be known."""
+    ELSEWHERE = 3
+
+
+_NOT_YOU = (
+    "An empty password lets in the account of this machine that runs the master, and no other. Give a user's password, "
+    "or as one the token in first-run.token of the master's home."
+)
+
+
+def login(platform: Platform, username: str, password: str, *, is_hashed: bool, by: Whereabouts) -> tuple[str, User]:
     """A new session's token and its user. Every refusal reads the same and takes as long, so that names cannot be
     guessed."""
     with platform.store.read() as tx:
         user = tx.users.by_name(username)
     given = client_form(password, is_hashed=is_hashed)
-    if user is None or not _opens(user, given, is_local=platform.config.is_local and from_loopback):
+    by = by if platform.config.is_local else Whereabouts.ELSEWHERE
+    if user is None or not _opens(user, given, by, platform.config.first_run_token):
         if user is None:
             verify_password(_NOBODY, given)
         _note_failed_login(platform, user)
-        raise Forbidden("invalid credentials")
+        raise Forbidden(_NOT_YOU if by is Whereabouts.ON_THIS_MACHINE and not given else "invalid credentials")
     token = secrets.token_urlsafe(32)
     with flow(platform) as current:
         current.tx.users.add_session(_session(user, token, current.now, SESSION_LIFE))
@@ -88,12 +104,15 @@ def _note_failed_login(platform: Platform, user: User | None) -> None:
         current.record(Action.LOGIN_FAILED, "user", "" if user is None else user.id, **known)
 
 
-def _opens(user: User, password: str, *, is_local: bool) -> bool:
+def _opens(user: User, password: str, by: Whereabouts, first_run_token: str) -> bool:
     """Remote users never log in with a password: whoever vouches for them does it elsewhere."""
-    may_log_in = user.is_active and not user.is_remote
-    if may_log_in and is_local and not user.password_hash and not password:
+    is_open = by is not Whereabouts.ELSEWHERE and not user.password_hash and user.is_active and not user.is_remote
+    if is_open and by is Whereabouts.OWN_ACCOUNT and not password:
         return True
-    return verify_password(user.password_hash or _NOBODY, password) and may_log_in
+    is_right = verify_password(user.password_hash or _NOBODY, password)
+    if is_open and first_run_token:
+        return hmac.compare_digest(password, client_form(first_run_token, is_hashed=False))
+    return is_right and user.is_active and not user.is_remote
 
 
 def logout(platform: Platform, token: str) -> None:

@@ -142,7 +142,8 @@ def _leave_if_waiting(current: Flow, trial: Trial) -> None:
 
 
 def report_checkpoint(platform: Platform, checkpoint: Checkpoint) -> None:
-    """Record a whole checkpoint. Idempotent on its uuid."""
+    """Record a whole checkpoint. Idempotent on its uuid. Raises InvalidInput for names that could lead elsewhere."""
+    checkpoint.require_storable()
     with flow(platform) as current:
         trial = _trial_of(current, checkpoint)
         if trial is not None:

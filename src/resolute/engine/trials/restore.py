@@ -55,6 +55,8 @@ def find_damage(platform: Platform, checkpoint: Checkpoint) -> str | None:
             for path, digest in (checkpoint.digests or {}).items():
                 if blobs.digest(checkpoint.uuid, path) != digest:
                     return f"the content of file {path} has changed"
+    except NotFound as error:
+        return str(error).rstrip(".")
     except ResoluteError as error:
         log.warning("checkpoint %s cannot be checked now: %s", checkpoint.uuid, error)
     return None

@@ -4,13 +4,14 @@ from datetime import timedelta
 from typing import Annotated
 
 from fastapi import Body, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
 
 from resolute.domain import needs
 from resolute.domain.errors import InvalidInput, NotFound, ResoluteError
 from resolute.domain.user import User
 from resolute.engine.access import accounts
 from resolute.engine.access.accounts import UserChanges, client_form
-from resolute.server.addresses import address_of, is_loopback, network_of
+from resolute.server.addresses import address_of, network_of
 from resolute.server.auth import Caller, PlatformOf
 from resolute.server.paging import Order, Paging, is_descending, pagination
 from resolute.server.resource import Resource
@@ -30,16 +31,20 @@ async def login(
     body: wire.LoginRequest, request: Request, response: Response, platform: PlatformOf, state: StateOf
 ) -> wire.LoginResponse:
     address = address_of(request)
+    by = await run_in_threadpool(state.whereabouts, request)
     token, user = await state.logins.run(
-        lambda: accounts.login(
-            platform, body.username, body.password, is_hashed=body.is_hashed, from_loopback=is_loopback(address)
-        ),
+        lambda: accounts.login(platform, body.username, body.password, is_hashed=body.is_hashed, by=by),
         username=body.username,
         address=network_of(address),
         clock=platform.clock,
     )
     response.set_cookie(
-        "auth", token, max_age=int(accounts.SESSION_LIFE.total_seconds()), httponly=True, samesite="strict"
+        "auth",
+        token,
+        max_age=int(accounts.SESSION_LIFE.total_seconds()),
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
     )
     return wire.LoginResponse(token=token, user=user_message(user))
 

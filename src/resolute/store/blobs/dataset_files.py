@@ -10,6 +10,7 @@ from obstore.exceptions import BaseError, NotFoundError
 from obstore.store import LocalStore, ObjectStore
 
 from resolute.domain.errors import InvalidInput, NotFound, Unavailable
+from resolute.store.blobs.guard import Guard
 from resolute.store.blobs.open import open_object_store
 from resolute.store.blobs.paths import check_path
 
@@ -17,10 +18,11 @@ _SECTIONS = {"s3": ("s3", "bucket"), "gs": ("gcs", "bucket"), "az": ("azure", "c
 """Scheme of an address to the kind of store and the key that names its root."""
 
 
-def open_dataset_files(uri: str) -> "ObjectFiles":
+def open_dataset_files(uri: str, *, guard: Guard | None = None) -> "ObjectFiles":
+    """`guard`: of a master that opens it for others."""
     scheme, separator, rest = uri.partition("://")
     if not separator or scheme == "file":
-        return ObjectFiles(_folder(rest if separator else uri), uri)
+        return ObjectFiles(_folder(rest if separator else uri), uri, guard)
     if scheme not in _SECTIONS:
         raise InvalidInput(f"{uri} cannot be opened. Give an absolute folder, or an address of s3://, gs:// or az://.")
     kind, root_key = _SECTIONS[scheme]
@@ -44,11 +46,15 @@ def _folder(text: str) -> LocalStore:
 class ObjectFiles:
     """`place` names the store for people. Thread-safe."""
 
-    def __init__(self, store: ObjectStore, place: str) -> None:
+    def __init__(self, store: ObjectStore, place: str, guard: Guard | None = None) -> None:
         self._store = store
         self._place = place
+        self._guard = guard
 
     def read(self, path: str, *, size: int) -> bytes:
+        prefix = self._store.prefix if isinstance(self._store, LocalStore) else None
+        if self._guard is not None and prefix is not None:
+            self._guard.check(Path(prefix), check_path(path))
         with self._translated(path):
             found = obstore.get(self._store, check_path(path))
             if found.meta["size"] != size:

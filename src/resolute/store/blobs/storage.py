@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 import obstore
 from obstore.exceptions import BaseError, NotFoundError, PermissionDeniedError, UnauthenticatedError
-from obstore.store import ObjectStore
+from obstore.store import LocalStore, ObjectStore
 
 from resolute.domain.errors import NotFound, Unavailable
+from resolute.store.blobs.guard import Guard
 from resolute.store.blobs.open import open_object_store
 from resolute.store.blobs.paths import check_path, check_uuid, matching
 
@@ -30,28 +31,31 @@ _CHUNK = 8 * 1024 * 1024
 _PARTIAL = ".partial"
 
 
-def open_blobs(storage: dict[str, object]) -> "ObjectBlobs":
-    """The store that a `checkpoint_storage` section describes; raises InvalidInput when it describes none."""
+def open_blobs(storage: dict[str, object], *, guard: Guard | None = None) -> "ObjectBlobs":
+    """The store that a `checkpoint_storage` section describes; raises InvalidInput when it describes none. `guard`: of
+    a master that opens it for others."""
     store, place = open_object_store(storage)
-    return ObjectBlobs(store, place)
+    return ObjectBlobs(store, place, guard)
 
 
 class ObjectBlobs:
     """Files of checkpoints under `<uuid>/`. `place` names the store for people. Thread-safe."""
 
-    def __init__(self, store: ObjectStore, place: str) -> None:
+    def __init__(self, store: ObjectStore, place: str, guard: Guard | None = None) -> None:
         self._store = store
         self._place = place
+        self._guard = guard
 
     def files(self, uuid: str) -> dict[str, int]:
         prefix = f"{check_uuid(uuid)}/"
+        self._look_at(uuid)
         with self._translated(uuid):
             listed = [meta for batch in obstore.list(self._store, prefix=prefix) for meta in batch]
         return {meta["path"].removeprefix(prefix): meta["size"] for meta in sorted(listed, key=lambda m: m["path"])}
 
     def read(self, uuid: str, path: str) -> Iterator[bytes]:
         """Opened at once, so that a missing file is known before the first chunk is asked for."""
-        key = _key(uuid, path)
+        key = self._look_at(_key(uuid, path))
         with self._translated(key):
             found = obstore.get(self._store, key)
         return self._chunks(key, found)
@@ -63,7 +67,7 @@ class ObjectBlobs:
         return digest.hexdigest()
 
     def write(self, uuid: str, path: str, content: bytes) -> None:
-        key = _key(uuid, path)
+        key = self._look_at(_key(uuid, path))
         with self._translated(key):
             obstore.put(self._store, key, content)
 
@@ -102,8 +106,15 @@ class ObjectBlobs:
         doomed = matching(there, globs)
         with self._translated(uuid):
             if doomed:
-                obstore.delete(self._store, [_key(uuid, name) for name in doomed])
+                obstore.delete(self._store, [self._look_at(_key(uuid, name)) for name in doomed])
         return {name: size for name, size in there.items() if name not in set(doomed)}
+
+    def _look_at(self, key: str) -> str:
+        """`key` itself. Raises NotFound for what its name leads to elsewhere."""
+        prefix = self._store.prefix if isinstance(self._store, LocalStore) else None
+        if self._guard is not None and prefix is not None:
+            self._guard.check(Path(prefix), key)
+        return key
 
     def _chunks(self, key: str, found: "GetResult") -> Iterator[bytes]:
         with self._translated(key):

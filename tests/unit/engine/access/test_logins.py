@@ -13,6 +13,7 @@ from resolute.engine.access.accounts import (
     SESSION_LIFE,
     TOKEN_LIFE,
     UserChanges,
+    Whereabouts,
     access_tokens,
     add_user,
     authenticate,
@@ -45,7 +46,9 @@ def by_name(world: Any, name: str) -> User:
 
 
 def enter(platform: Platform, name: str, password: str = "", *, local: bool = True) -> str:
-    token, _ = login(platform, name, password, is_hashed=False, from_loopback=local)
+    token, _ = login(
+        platform, name, password, is_hashed=False, by=Whereabouts.OWN_ACCOUNT if local else Whereabouts.ELSEWHERE
+    )
     return token
 
 
@@ -55,6 +58,50 @@ def new_user(world: Any, admin: User, name: str = "ann", **fields: Any) -> User:
 
 
 # --------------------------------------------------------------------------------------------------------------- log in
+
+
+FIRST_RUN = "only-in-the-home"
+
+
+@pytest.fixture
+def shared(world: Any) -> Platform:
+    """A platform on loopback of a machine with other accounts."""
+    return replace(world.platform, config=replace(world.platform.config, first_run_token=FIRST_RUN))
+
+
+@pytest.mark.parametrize("name", ["admin", "determined", "nobody-has-this"])
+def test_another_account_of_the_machine_does_not_come_in_without_a_password(shared: Platform, name: str) -> None:
+    with pytest.raises(Forbidden, match=r"lets in the account of this machine that runs the master.*first-run\.token"):
+        login(shared, name, "", is_hashed=False, by=Whereabouts.ON_THIS_MACHINE)
+
+
+@pytest.mark.parametrize("by", [Whereabouts.OWN_ACCOUNT, Whereabouts.ON_THIS_MACHINE])
+@pytest.mark.parametrize("is_hashed", [False, True])
+def test_the_token_of_the_first_run_opens_who_has_no_password(
+    shared: Platform, by: Whereabouts, is_hashed: bool
+) -> None:
+    given = client_form(FIRST_RUN, is_hashed=False) if is_hashed else FIRST_RUN
+
+    _, user = login(shared, "admin", given, is_hashed=is_hashed, by=by)
+
+    assert user.username == "admin"
+
+
+def test_the_token_of_the_first_run_opens_nothing_else(world: Any, shared: Platform, admin: User) -> None:
+    new_user(world, admin)
+    remote = User(id=0, username="sso", is_remote=True, modified_at=world.clock())
+    add_user(shared, by=admin, user=remote, password="")
+    on_network = replace(shared, config=replace(shared.config, is_local=False))
+
+    for platform, name, by in (
+        (shared, "ann", Whereabouts.ON_THIS_MACHINE),
+        (shared, "sso", Whereabouts.ON_THIS_MACHINE),
+        (shared, "admin", Whereabouts.ELSEWHERE),
+        (on_network, "admin", Whereabouts.OWN_ACCOUNT),
+        (world.platform, "admin", Whereabouts.ON_THIS_MACHINE),
+    ):
+        with pytest.raises(Forbidden, match="invalid credentials"):
+            login(platform, name, FIRST_RUN, is_hashed=False, by=by)
 
 
 def test_a_session_knows_its_user_until_it_ends(world: Any, admin: User) -> None:
@@ -118,7 +165,7 @@ def test_a_password_opens_plain_or_as_clients_hash_it(world: Any, admin: User) -
 
     enter(world.platform, "ann", PASSWORD)
     hashed = client_form(PASSWORD, is_hashed=False)
-    login(world.platform, "ann", hashed, is_hashed=True, from_loopback=False)
+    login(world.platform, "ann", hashed, is_hashed=True, by=Whereabouts.ELSEWHERE)
 
     with pytest.raises(Forbidden):
         enter(world.platform, "ann", hashed)

@@ -288,3 +288,21 @@ def test_its_description_is_replaced(world: Any, trial: Any) -> None:
     assert stored(world).metadata == {"note": "b"}
     with pytest.raises(NotFound, match="checkpoint not found: nope"):
         describe_checkpoint(world.platform, "nope", {})
+
+
+def test_a_checkpoint_under_a_name_that_leads_elsewhere_is_not_recorded(world: Any, trial: Any) -> None:
+    with pytest.raises(InvalidInput, match="no checkpoint id"):
+        report_checkpoint(
+            world.platform,
+            Checkpoint(
+                uuid="../../home",
+                state=CheckpointState.COMPLETED,
+                report_time=world.clock(),
+                resources={"resolute.sqlite3": 1},
+                metadata={},
+                trial_id=trial.id,
+                run_id=trial.run_id,
+            ),
+        )
+    with world.platform.store.read() as tx, pytest.raises(NotFound):
+        tx.checkpoints.get("../../home")

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.errors import Unavailable
 from resolute.engine.trials.restore import choose_checkpoint, find_damage
-from resolute.store.blobs import open_blobs
+from resolute.store.blobs import Guard, open_blobs
 
 
 @pytest.fixture
@@ -139,3 +140,16 @@ def test_the_files_of_the_fixture_are_where_the_tests_look(world: Any, trial: An
 
     assert file_of(world, uuid).read_bytes() == b"weights"
     assert open_blobs(stored(world, uuid).storage).files(uuid) == {"model.bin": 7}
+
+
+def test_one_that_was_swapped_for_a_link_is_damaged(world: Any, trial: Any, tmp_path: Path) -> None:
+    uuid = world.checkpoint(trial, 10)
+    folder = file_of(world, uuid).parent
+    folder.rename(tmp_path / "moved")
+    folder.symlink_to(tmp_path / "moved")
+    guarded = replace(world.platform, blobs=partial(open_blobs, guard=Guard(world.home)))
+
+    fault = find_damage(guarded, stored(world, uuid))
+
+    assert fault is not None
+    assert "a link that leads out of it" in fault
