@@ -14,8 +14,12 @@ import msgspec
 from resolute.domain.dataset import DatasetFile
 from resolute.domain.errors import InvalidInput, TooLarge
 
-MAX_BYTES = 512 << 20
-"""Of the unpacked text: some four million files."""
+MAX_FILES = 1_000_000
+MAX_BYTES = 256 << 20
+"""Of the unpacked text."""
+_PIECE_BYTES = 1 << 20
+_LONGEST_LINE = 64 << 10
+"""Bytes: a path is a few thousand at most."""
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _GZIP = 31
 _lines = msgspec.json.Decoder(DatasetFile)
@@ -37,26 +41,42 @@ def _text(files: Iterable[DatasetFile]) -> bytes:
 
 
 def unpack(packed: bytes) -> list[DatasetFile]:
-    """What `pack` made. Raises InvalidInput with the line; nothing about the files themselves is checked."""
+    """What `pack` made. Raises InvalidInput with the line; nothing about the files themselves is checked. Read piece by
+    piece: what a small manifest unpacks to is never in memory at once, and other threads get their turn."""
+    files: list[DatasetFile] = []
     unzipping = zlib.decompressobj(_GZIP)
-    try:
-        text = unzipping.decompress(packed, MAX_BYTES + 1)
-    except zlib.error as problem:
-        raise InvalidInput(
-            f"The manifest is not gzip: {problem}. Send the gzip of one JSON object a line."
-        ) from problem
-    if len(text) > MAX_BYTES:
-        raise TooLarge(f"The manifest has more than {MAX_BYTES >> 20} MiB. Register the set in parts.")
-    if not unzipping.eof:
-        raise InvalidInput("The manifest is cut off. Send it again, whole.")
+    size, begun = 0, b""
+    while not unzipping.eof:
+        try:
+            piece = unzipping.decompress(packed, _PIECE_BYTES)
+        except zlib.error as problem:
+            raise InvalidInput(
+                f"The manifest is not gzip: {problem}. Send the gzip of one JSON object a line."
+            ) from problem
+        packed = unzipping.unconsumed_tail
+        if not piece and not packed and not unzipping.eof:
+            raise InvalidInput("The manifest is cut off. Send it again, whole.")
+        size += len(piece)
+        whole, _, begun = (begun + piece).rpartition(b"\n")
+        files += _files_in(whole, after=len(files))
+        if size > MAX_BYTES or len(files) > MAX_FILES:
+            raise TooLarge(
+                f"The manifest has more than {MAX_FILES:,} files or {MAX_BYTES >> 20} MiB. Register the set in parts."
+            )
+        if len(begun) > _LONGEST_LINE:
+            raise InvalidInput(f"The manifest, line {len(files) + 1}: has more than {_LONGEST_LINE} bytes.")
+    return files + _files_in(begun, after=len(files))
+
+
+def _files_in(text: bytes, *, after: int) -> list[DatasetFile]:
     try:
         return _lines.decode_lines(text)
     except msgspec.DecodeError as problem:
-        raise InvalidInput(_bad_line(text, problem)) from problem
+        raise InvalidInput(_bad_line(text, problem, after)) from problem
 
 
-def _bad_line(text: bytes, problem: msgspec.DecodeError) -> str:
-    for number, line in enumerate(text.splitlines(), 1):
+def _bad_line(text: bytes, problem: msgspec.DecodeError, after: int) -> str:
+    for number, line in enumerate(text.splitlines(), after + 1):
         try:
             _lines.decode(line)
         except msgspec.DecodeError as fault:

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -112,3 +113,33 @@ def test_files_that_cannot_be_are_refused(file: DatasetFile, part: str) -> None:
 def test_an_empty_manifest_is_refused() -> None:
     with pytest.raises(InvalidInput, match="names no file"):
         manifest.check([])
+
+
+def test_a_line_without_end_is_never_whole_in_memory() -> None:
+    packed = gzip.compress(b"\0" * (64 << 20), compresslevel=1)
+
+    tracemalloc.start()
+    try:
+        with pytest.raises(InvalidInput, match="line 1: has more than 65536 bytes"):
+            manifest.unpack(packed)
+        peak_bytes = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert peak_bytes < 16 << 20
+
+
+def test_too_many_files_are_refused_before_the_rest_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manifest, "MAX_FILES", 100)
+    many = manifest.pack([DatasetFile(f"{number}.jpg", 1, DIGEST) for number in range(50_000)])
+
+    with pytest.raises(TooLarge, match="more than 100 files"):
+        manifest.unpack(many)
+
+
+def test_lines_are_read_whole_wherever_a_piece_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manifest, "_PIECE_BYTES", 7)
+
+    assert manifest.unpack(manifest.pack(FILES)) == sorted(FILES, key=lambda file: file.path)
+    with pytest.raises(InvalidInput, match="line 3"):
+        manifest.unpack(gzip.compress(gzip.decompress(manifest.pack(FILES)) + b"{}"))

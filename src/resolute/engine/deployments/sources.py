@@ -4,8 +4,10 @@ Runs on threads of its own: a download takes as long as it takes, and no pass of
 """
 
 import hashlib
+import ipaddress
 import logging
 import shutil
+import socket
 import threading
 import urllib.parse
 import urllib.request
@@ -13,6 +15,7 @@ import uuid
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from resolute.domain.checkpoint import Checkpoint
 from resolute.domain.deployment import Revision
@@ -177,7 +180,8 @@ def _bucket_parts(uri: str) -> tuple[str, str]:
 
 def _download_url(url: str, target: Path) -> None:
     try:
-        with urllib.request.urlopen(url, timeout=60) as answer, target.open("wb") as file:
+        require_fetchable(url)
+        with _OPENER.open(url, timeout=60) as answer, target.open("wb") as file:
             size = 0
             while chunk := answer.read(_CHUNK):
                 size += len(chunk)
@@ -186,6 +190,29 @@ def _download_url(url: str, target: Path) -> None:
                 file.write(chunk)
     except OSError as error:
         raise Unavailable(f"{url} cannot be downloaded: {error}.") from error
+
+
+def require_fetchable(url: str) -> None:
+    """Raises InvalidInput for an address that only this machine's own link knows: clouds hand out their keys there."""
+    parsed = urllib.parse.urlsplit(url)
+    try:
+        found = socket.getaddrinfo(parsed.hostname or "", parsed.port or 80, type=socket.SOCK_STREAM)
+    except (OSError, ValueError, UnicodeError) as error:
+        raise Unavailable(f"{url} cannot be downloaded: its host is not found ({error}).") from error
+    for *_, address in found:
+        ip = ipaddress.ip_address(str(address[0]).partition("%")[0])
+        ip = getattr(ip, "ipv4_mapped", None) or ip
+        if ip.is_link_local or ip.is_unspecified or ip.is_multicast:
+            raise InvalidInput(f"{url} leads to {ip}, from which no models are fetched. Give another address.")
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        require_fetchable(newurl)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+_OPENER = urllib.request.build_opener(_Redirects)
 
 
 def _digest(file: Path) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.deployment import Revision, Serving
-from resolute.domain.errors import CheckpointDamaged, IllegalTransition, NotFound, Unavailable
+from resolute.domain.errors import CheckpointDamaged, IllegalTransition, InvalidInput, NotFound, Unavailable
 from resolute.domain.node import Node, Slot
 from resolute.engine.deployments.models import SourceSpec
 from resolute.engine.deployments.sources import Sources, fetch, source_folder
@@ -124,6 +124,11 @@ def test_what_nobody_is_served_from_any_more_is_removed(world: Any, checkpoint: 
 def archive_url() -> Iterator[str]:
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            if self.path.startswith("/to/"):
+                self.send_response(302)
+                self.send_header("location", self.path.removeprefix("/to/"))
+                self.end_headers()
+                return
             is_there = self.path.startswith("/models/")
             self.send_response(200 if is_there else 404)
             self.send_header("content-length", "7")
@@ -153,6 +158,18 @@ def test_an_archive_is_downloaded_under_its_own_name(world: Any, archive_url: st
 def test_an_archive_that_is_not_there_says_so(world: Any, archive_url: str) -> None:
     with pytest.raises(Unavailable, match="cannot be downloaded: HTTP Error 404"):
         fetch(world.platform, revision_of(f"{archive_url}/nope.mar"))
+
+
+@pytest.mark.parametrize(
+    "address", ["169.254.169.254", "[fe80::1]", "[::ffff:169.254.169.254]", "2852039166", "0.0.0.0", "224.0.0.1"]
+)
+def test_nothing_is_fetched_from_where_clouds_keep_their_keys(world: Any, archive_url: str, address: str) -> None:
+    """Nor by a redirect that leads there; numbers and mapped addresses are the same place."""
+    url = f"http://{address}/latest/meta-data/"
+
+    for given in (url, f"{archive_url}/to/{url}"):
+        with pytest.raises(InvalidInput, match="from which no models are fetched"):
+            fetch(world.platform, revision_of(given))
 
 
 def test_a_checkpoint_is_deployed_end_to_end(
