@@ -29,6 +29,7 @@ from resolute.runners.namespaces import namespace_network
 _FAULT_LASTS_S = (0.5, 4.0)
 _SPARED_WITHIN_S = 60.0
 """A short storm goes on for so long until one of every kind was killed."""
+_BEGINS_WITHIN_S = 180.0
 _CALMS_WITHIN_S = 900.0
 _FINAL = ("STATE_COMPLETED", "STATE_ERROR", "STATE_CANCELED")
 
@@ -45,6 +46,7 @@ def main() -> None:
         load = Load(stage, ledger, steps=options.steps, slots_of_gang=2, serves=not options.hosts)
         began = time.monotonic()
         load.start()
+        begin(ledger)
         rage(storm, kills=options.kills, faults=options.faults, pause_s=options.pause, tells=not options.json)
         load.stop()
         calm(stage, ledger)
@@ -61,6 +63,15 @@ def main() -> None:
             f"{len(found['lost'])} lost, {len(found['twice'])} twice"
         )
     sys.exit(1 if found["lost"] or found["twice"] or load.failures else 0)
+
+
+def begin(ledger: Ledger) -> None:
+    """Until trials report: a storm over nothing would find nothing lost."""
+    deadline = time.monotonic() + _BEGINS_WITHIN_S
+    while not ledger.count("acknowledged."):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"no trial reported within {_BEGINS_WITHIN_S:.0f} s")
+        time.sleep(0.2)
 
 
 def rage(storm: Storm, *, kills: int, faults: int, pause_s: float, tells: bool) -> None:
