@@ -89,6 +89,28 @@ _LEVEL_WORDS = (
 )
 
 
+_TRACEBACK_START = "Traceback (most recent call last):"
+
+
+class TracebackWatch:
+    """Which lines of one rank belong to a Python traceback: from its first line to the exception, the last of it."""
+
+    __slots__ = ("is_open",)
+
+    def __init__(self) -> None:
+        self.is_open = False
+
+    def is_part(self, text: str) -> bool:
+        if text.lstrip(" +|").endswith(_TRACEBACK_START):
+            self.is_open = True
+            return True
+        if not self.is_open:
+            return False
+        # Frames and their source are indented; what is not indented names the exception.
+        self.is_open = not text or text[0] in " |+~^"
+        return True
+
+
 def guess_level(text: str) -> LogLevel:
     """Level named near the start of a line written by user code; INFO when none is."""
     start = text[:60]

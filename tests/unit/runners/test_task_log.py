@@ -177,3 +177,44 @@ def test_a_second_of_processor_time_is_enough_for_a_hundred_thousand_lines(line:
         stream.feed(line * 5000, timestamp_us=NOW_US, now=0.0)
 
     assert time.process_time() - began < 1.0
+
+
+BOOM = """\
+starting
+Traceback (most recent call last):
+  File "train.py", line 3, in <module>
+    main()
+    ~~~~^^
+RuntimeError: boom
+after it
+"""
+
+
+def test_a_traceback_is_an_error_from_its_first_line_to_the_exception() -> None:
+    written = OutputStream(LogStream.STDERR)
+
+    records = written.feed(BOOM.encode(), timestamp_us=NOW_US, now=0.0)
+
+    levels = [decode_line(record, offset=0).level for record in records.splitlines()]
+    assert levels == [LogLevel.INFO, *[LogLevel.ERROR] * 5, LogLevel.INFO]
+
+
+def test_a_traceback_that_arrives_in_pieces_is_told_by_rank() -> None:
+    written = OutputStream(LogStream.STDERR)
+    pieces = [
+        "[rank=0] Traceback (most recent call last):\n",
+        "[rank=1] loss 0.5\n",
+        '[rank=0]   File "train.py", line 3\n',
+        "[rank=0] ValueError: no\n[rank=0] after\n",
+    ]
+
+    records = b"".join(written.feed(piece.encode(), timestamp_us=NOW_US, now=0.0) for piece in pieces)
+
+    lines = [decode_line(record, offset=0) for record in records.splitlines()]
+    assert [(line.rank, line.level) for line in lines] == [
+        (0, LogLevel.ERROR),
+        (1, LogLevel.INFO),
+        (0, LogLevel.ERROR),
+        (0, LogLevel.ERROR),
+        (0, LogLevel.INFO),
+    ]

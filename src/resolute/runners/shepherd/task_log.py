@@ -8,13 +8,13 @@ import re
 import time
 from collections.abc import Callable
 
-from resolute.domain.log import LogLevel, LogLine, LogStream, encode_line, guess_level
+from resolute.domain.log import LogLevel, LogLine, LogStream, TracebackWatch, encode_line, guess_level
 
 LONGEST_LINE_BYTES = 64 * 1024
 UNFINISHED_LINE_S = 1.0
 """A line without its end (a prompt, a progress bar) is shown after this long."""
 
-_NEEDS_A_LOOK = re.compile(r"TRACE|DEBUG|WARN|ERROR|FATAL|CRITICAL|\[rank=")
+_NEEDS_A_LOOK = re.compile(r"TRACE|Traceback|DEBUG|WARN|ERROR|FATAL|CRITICAL|\[rank=")
 _RANK_PREFIX = re.compile(r"\[rank=(\d{1,4})\] ?")
 
 
@@ -77,6 +77,7 @@ class OutputStream:
         self._stream = stream
         self._pending = b""
         self._pending_since = 0.0
+        self._tracebacks: dict[str, TracebackWatch] = {}
 
     @property
     def is_pending(self) -> bool:
@@ -119,20 +120,34 @@ class OutputStream:
             text = "\n".join(_as_shown(line) for line in text.split("\n"))
         if len(text) > LONGEST_LINE_BYTES:
             text = "\n".join(_pieces(text))
-        if _NEEDS_A_LOOK.search(text):
-            start, stream = f"{timestamp_us:016d} ", self._stream.value
-            return "".join([_record(start, stream, line) for line in text.split("\n")]).encode(errors="replace")
+        if self._tracebacks or _NEEDS_A_LOOK.search(text):
+            start = f"{timestamp_us:016d} "
+            return "".join([self._record(start, line) for line in text.split("\n")]).encode(errors="replace")
         # The usual case, at the speed of one replacement: no line needs a rank or a level of its own.
         header = f"{timestamp_us:016d} 0000 {self._stream}{LogLevel.INFO} "
         return f"{header}{text}\n".replace("\n", f"\n{header}", text.count("\n")).encode(errors="replace")
 
+    def _record(self, start: str, text: str) -> str:
+        """As `encode_line` would write it, at a third of the price."""
+        rank = "0000"
+        if text.startswith("[rank=") and (prefix := _RANK_PREFIX.match(text)):
+            rank, text = prefix[1].zfill(4), text[prefix.end() :]
+        level = LogLevel.ERROR if self._is_traceback(rank, text) else guess_level(text)
+        return f"{start}{rank} {self._stream.value}{level.value} {text}\n"
 
-def _record(start: str, stream: str, text: str) -> str:
-    """As `encode_line` would write it, at a third of the price."""
-    rank = "0000"
-    if text.startswith("[rank=") and (prefix := _RANK_PREFIX.match(text)):
-        rank, text = prefix[1].zfill(4), text[prefix.end() :]
-    return f"{start}{rank} {stream}{guess_level(text).value} {text}\n"
+    def _is_traceback(self, rank: str, text: str) -> bool:
+        """Ranks write in between each other: each has its own."""
+        watch = self._tracebacks.get(rank)
+        if watch is None:
+            if "Traceback" not in text:
+                return False
+            watch = TracebackWatch()
+        is_part = watch.is_part(text)
+        if watch.is_open:
+            self._tracebacks[rank] = watch
+        else:
+            self._tracebacks.pop(rank, None)
+        return is_part
 
 
 def _as_shown(line: str) -> str:
