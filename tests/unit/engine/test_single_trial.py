@@ -82,6 +82,7 @@ def test_a_trial_that_fails_too_often_is_an_error_and_so_is_its_experiment(world
     assert world.trial(trial.id).state is TrialState.ERROR
     assert "exit code 7 after 2 restarts" in world.trial(trial.id).exit_reason
     assert world.experiment(experiment.id).state is ExperimentState.ERROR
+    assert world.experiment(experiment.id).progress < 1.0
     assert len(world.runner.started) == 3
 
 

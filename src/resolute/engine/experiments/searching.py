@@ -104,6 +104,9 @@ def _told_about(flow: Flow, experiment: Experiment, event: Event, outcome: Outco
 
 
 def _progressed(experiment: Experiment, searcher: Searcher) -> Experiment:
+    if experiment.state is ExperimentState.STOPPING_ERROR:
+        # It is over, but what it did before it failed is all that was done.
+        return experiment
     progress = min(1.0, searcher.progress())
     return replace(experiment, progress=progress) if progress > experiment.progress else experiment
 
