@@ -217,6 +217,18 @@ def test_trials_are_compared_in_thinned_points(api: Any) -> None:
     assert metrics["data"][-1]["values"] == {"loss": 0.05}
 
 
+def test_a_stretch_of_the_series_of_several_trials_is_one_request(api: Any) -> None:
+    first, second = api.running(), api.running()
+    for trial in (first, second):
+        for steps in range(1, 101):
+            trial.report("training", steps, loss=1 / steps)
+
+    answer = api.get("/api/v1/trials/series", trialIds=[second.id, first.id], name="loss", since=10, until=20)
+
+    assert [each["trialId"] for each in answer["series"]] == [second.id, first.id]
+    assert [each["steps"] for each in answer["series"]] == [list(range(11, 21))] * 2
+
+
 def test_series_since_a_step(api: Any) -> None:
     trial = api.running()
     for steps in range(1, 6):

@@ -94,6 +94,7 @@ CALLS: dict[str, dict[str, Any]] = {
         f"GET /api/v1/trials/metrics/{kind}_metrics": {"query": {"trialIds": "{trial_id}"}}
         for kind in ("training", "validation", "trial")
     },
+    "GET /api/v1/trials/series": {"query": {"trialIds": "{trial_id}"}},
     "GET /api/v1/trials/time-series": {"query": {"trialIds": "{trial_id}"}},
     "PATCH /api/v1/trials/{trial_id}": {**_UNMANAGED, "body": {"state": "STATE_RUNNING"}},
     "POST /api/v1/trials/{trial_id}/start": {**_UNMANAGED, "body": {"resume": False}},

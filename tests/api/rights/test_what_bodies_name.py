@@ -92,6 +92,7 @@ def test_a_fork_of_a_foreign_experiment_is_refused(world: World, send: Any) -> N
             "/api/v1/checkpoints",
             {"checkpointUuids": ["{own[loose_uuid]}", "{foreign[loose_uuid]}"]},
         ),
+        ("GET", "/api/v1/trials/series?trialIds={own[trial_id]}&trialIds={foreign[trial_id]}", None),
         ("GET", "/api/v1/trials/time-series?trialIds={own[trial_id]}&trialIds={foreign[trial_id]}", None),
         ("GET", "/api/v1/trials/metrics/trial_metrics?trialIds={own[trial_id]}&trialIds={foreign[trial_id]}", None),
         ("GET", "/api/v1/experiments/{own[experiment_id]}/series?trialIds={foreign[trial_id]}", None),

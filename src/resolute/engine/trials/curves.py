@@ -31,6 +31,8 @@ class CurveQuery:
     max_points: int = 1000
     since: int | None = None
     """Only points after this many steps."""
+    until: int | None = None
+    """Only points up to this many steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,15 @@ def trial_curves(platform: Platform, trial_id: int, query: CurveQuery) -> list[S
     with platform.store.read() as tx:
         tx.trials.get(trial_id)
         return _curves(tx, [trial_id], query)
+
+
+def curves_of(platform: Platform, trial_ids: Sequence[int], query: CurveQuery) -> list[Series]:
+    """Of trials of any experiments, in their order. Raises NotFound."""
+    with platform.store.read() as tx:
+        missing = sorted(set(trial_ids) - {trial.id for trial in tx.trials.of_ids(trial_ids)})
+        if missing:
+            raise NotFound(f"trial not found: {missing[0]}")
+        return _curves(tx, list(dict.fromkeys(trial_ids)), query)
 
 
 def experiment_curves(
@@ -167,12 +178,25 @@ def _curves(tx: Transaction, trial_ids: Sequence[int], query: CurveQuery) -> lis
     known = _by_group(tx, trial_ids, is_wanted)
     found: list[Series] = []
     for group, names in known.items():
-        found += tx.metrics.series_of(trial_ids, group, names, max_points=query.max_points, since_steps=query.since)
+        found += tx.metrics.series_of(
+            trial_ids,
+            group,
+            names,
+            max_points=query.max_points,
+            since_steps=query.since,
+            until_steps=query.until,
+        )
     for group in query.groups if len(trial_ids) == 1 else ():
         nested = [name for name in query.names if SEPARATOR in name and name not in known.get(group, [])]
         if nested:
             found += nested_series(
-                tx, trial_ids[0], group, nested, max_points=query.max_points, since_steps=query.since
+                tx,
+                trial_ids[0],
+                group,
+                nested,
+                max_points=query.max_points,
+                since_steps=query.since,
+                until_steps=query.until,
             )
     place = {trial_id: position for position, trial_id in enumerate(trial_ids)}
     return sorted(found, key=lambda series: place[series.trial_id])

@@ -16,13 +16,22 @@ SEPARATOR = "."
 
 
 def nested_series(
-    tx: Transaction, trial_id: int, group: str, names: Sequence[str], *, max_points: int, since_steps: int | None
+    tx: Transaction,
+    trial_id: int,
+    group: str,
+    names: Sequence[str],
+    *,
+    max_points: int,
+    since_steps: int | None,
+    until_steps: int | None = None,
 ) -> list[Series]:
     """One a name that has a number somewhere; names are paths joined by dots."""
     reports = [
         report
         for _, report, archived in tx.metrics.reports(trial_id, group=group)
-        if not archived and (since_steps is None or report.steps_completed > since_steps)
+        if not archived
+        and (since_steps is None or report.steps_completed > since_steps)
+        and (until_steps is None or report.steps_completed <= until_steps)
     ]
     found = [_series(reports, trial_id, group, name, max_points) for name in names]
     return [series for series in found if series.steps]

@@ -17,6 +17,7 @@ from resolute.engine.trials.curves import (
     MAX_POINTS,
     CurveQuery,
     best_curves,
+    curves_of,
     experiment_curves,
     metric_names,
     points_near,
@@ -79,6 +80,23 @@ def get_experiment_series(
     query = CurveQuery(groups=tuple(group), names=tuple(name), max_points=max_points, since=since)
     series = experiment_curves(platform, experiment_id, query, trial_ids=trial_ids, max_trials=max_trials)
     return wire.SeriesResponse(series=[series_message(each) for each in series])
+
+
+@router.get("/api/v1/trials/series", needs=needs.VIEW_EXPERIMENT.in_body)
+def get_series_of_trials(
+    platform: PlatformOf,
+    caller: Caller,
+    trial_ids: Annotated[list[int], Query(alias="trialIds", min_length=1, max_length=1000)],
+    group: Annotated[list[str], Query()] = [],  # noqa: B006
+    name: Names = [],  # noqa: B006
+    max_points: Points = 1000,
+    since: Since = None,
+    until: Annotated[int | None, Query(description="Only points up to this many steps.")] = None,
+) -> wire.SeriesResponse:
+    """The same metrics of trials of any experiments, each thinned to `maxPoints` between `since` and `until`."""
+    _check_trials(platform, caller, trial_ids)
+    query = CurveQuery(groups=tuple(group), names=tuple(name), max_points=max_points, since=since, until=until)
+    return wire.SeriesResponse(series=[series_message(each) for each in curves_of(platform, trial_ids, query)])
 
 
 @router.get("/api/v1/trials/time-series", needs=needs.VIEW_EXPERIMENT.in_body)
