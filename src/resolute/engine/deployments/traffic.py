@@ -147,6 +147,13 @@ class TrafficLog:
                 points += [_point(key[1], step * step_s, samples, now) for step, samples in steps.items()]
         return sorted(points, key=lambda p: (p.time, p.revision))
 
+    def recent(self, deployment_id: int, *, now: datetime, seconds: int) -> list[Point]:
+        """One point a revision over the last `seconds`: percentiles are those of all requests in it."""
+        since = now - timedelta(seconds=seconds)
+        with self._lock:
+            found = {key[1]: list(self._recent(*key, since)) for key in self._series if key[0] == deployment_id}
+        return [_point(revision, int(since.timestamp()), found[revision], now) for revision in sorted(found)]
+
     def forget(self, deployment_id: int) -> None:
         with self._lock:
             for key in [key for key in self._series if key[0] == deployment_id]:
@@ -178,7 +185,7 @@ def _point(revision: int, second: int, samples: list[Sample], now: datetime) -> 
         revision=revision,
         requests=sum(s.requests for s in samples),
         errors=sum(s.errors for s in samples),
-        in_flight=max(s.in_flight for s in samples),
+        in_flight=max((s.in_flight for s in samples), default=0),
         p50_s=quantile(buckets, 0.5),
         p95_s=quantile(buckets, 0.95),
         p99_s=quantile(buckets, 0.99),

@@ -26,6 +26,7 @@ router = Resource(prefix="/api/v1/deployments", tags=["deployments"])
 
 Namespace = Annotated[str | None, Query(description="Left out: `default`, else wherever the name is the only one.")]
 _FINE_S = 300
+_RECENT_S = 30
 
 
 @router.get("", needs=needs.VIEW_DEPLOYMENT.listed)
@@ -179,8 +180,15 @@ def get_deployment_stats(
     with platform.store.read() as tx:
         deployment = engine.find_deployment(tx, deployment_name, namespace)
     step_s = 1 if seconds <= _FINE_S else 10
-    points = platform.traffic.points(deployment.id, now=platform.clock(), seconds=seconds, step_s=step_s)
-    return wire.GetDeploymentStatsResponse(points=[point_message(point) for point in points], step_s=step_s)
+    now = platform.clock()
+    points = platform.traffic.points(deployment.id, now=now, seconds=seconds, step_s=step_s)
+    recent = platform.traffic.recent(deployment.id, now=now, seconds=_RECENT_S)
+    return wire.GetDeploymentStatsResponse(
+        points=[point_message(point) for point in points],
+        step_s=step_s,
+        recent=[point_message(point) for point in recent],
+        recent_s=_RECENT_S,
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------- shared

@@ -208,3 +208,6 @@ class GetDeploymentStatsResponse(Wire):
     points: list[TrafficPoint] = []
     """In the order of time; a revision without requests in a step has no point there."""
     step_s: int = 1
+    recent: list[TrafficPoint] = []
+    """One a revision, over all of the last `recent_s`: percentiles of steps cannot be added up, these are counted."""
+    recent_s: int = 30

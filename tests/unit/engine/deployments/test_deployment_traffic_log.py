@@ -137,3 +137,19 @@ def test_a_deleted_deployment_is_forgotten() -> None:
 
     assert log.points(7, now=at(2), seconds=60, step_s=1) == []
     assert log.of(99) == DeploymentCounts()
+
+
+def test_percentiles_of_a_while_are_those_of_its_requests_not_means_of_each_second() -> None:
+    log = TrafficLog()
+    slow = {bucket_of(0.01): 99, bucket_of(1.0): 1}
+    log.record(counts(0), at(0))
+    seen = RevisionCounts(requests=99, buckets={bucket_of(0.01): 99})
+    log.record(replace(counts(0), deployments={7: DeploymentCounts(asked=99, revisions={1: seen})}), at(1))
+    seen = RevisionCounts(requests=100, buckets=slow)
+    log.record(replace(counts(0), deployments={7: DeploymentCounts(asked=100, revisions={1: seen})}), at(2))
+
+    (recent,) = log.recent(7, now=at(2), seconds=30)
+
+    assert (recent.revision, recent.requests) == (1, 100)
+    assert recent.p50_s == pytest.approx(0.01, rel=0.16)
+    assert recent.p95_s == pytest.approx(0.01, rel=0.16)
