@@ -8,6 +8,7 @@ import { HomePage } from "./pages/HomePage";
 import { ExperimentsPage } from "./pages/ExperimentsPage";
 import { SignInPage } from "./pages/SignInPage";
 import { Shell } from "./Shell";
+import { PageBoundary } from "./ui/PageBoundary";
 import { Empty, ErrorNote, Loading } from "./ui/parts";
 
 const CreatePage = lazy(() => import("./pages/create/CreatePage"));
@@ -51,49 +52,43 @@ export function App(): ReactNode {
   }
   return (
     <Shell>
-      <Suspense
-        fallback={
-          <div className="page">
-            <Loading />
-          </div>
-        }
-      >
-        <Routes>
-          <Route path="/" element={<HomePage />} />
-          <Route path="/signin" element={<Navigate to={new URLSearchParams(search).get("next") ?? "/"} replace />} />
-          <Route path="/experiments" element={<ExperimentsPage />} />
-          <Route path="/experiments/new" element={<CreatePage />} />
-          <Route path="/experiments/:id/*" element={<ExperimentPage />} />
-          <Route path="/trials/:id/*" element={<TrialPage />} />
-          <Route path="/compare" element={<ComparePage />} />
-          <Route path="/datasets" element={<DatasetsPage />} />
-          <Route path="/datasets/:name" element={<DatasetPage />} />
-          <Route path="/datasets/:name/:version" element={<DatasetPage />} />
-          <Route path="/models" element={<ModelsPage />} />
-          <Route path="/models/:name" element={<ModelPage />} />
-          <Route path="/deployments" element={<DeploymentsPage />} />
-          <Route path="/deployments/:name" element={<DeploymentPage />} />
-          <Route path="/checkpoints/:uuid" element={<CheckpointPage />} />
-          <Route path="/queue" element={<QueuePage />} />
-          <Route path="/cluster" element={<ClusterPage />} />
-          <Route path="/tasks/:id" element={<TaskPage />} />
-          <Route path="/workspaces" element={<WorkspacesPage />} />
-          <Route path="/workspaces/:id" element={<WorkspacePage />} />
-          <Route path="/projects/:id" element={<ProjectPage />} />
-          <Route path="/users" element={<UsersPage />} />
-          <Route path="/account" element={<AccountPage />} />
-          <Route
-            path="*"
-            element={
-              <div className="page">
+      <PageBoundary place={pathname}>
+        <Suspense fallback={<Loading />}>
+          <Routes>
+            <Route path="/" element={<HomePage />} />
+            <Route path="/signin" element={<Navigate to={new URLSearchParams(search).get("next") ?? "/"} replace />} />
+            <Route path="/experiments" element={<ExperimentsPage />} />
+            <Route path="/experiments/new" element={<CreatePage />} />
+            <Route path="/experiments/:id/*" element={<ExperimentPage />} />
+            <Route path="/trials/:id/*" element={<TrialPage />} />
+            <Route path="/compare" element={<ComparePage />} />
+            <Route path="/datasets" element={<DatasetsPage />} />
+            <Route path="/datasets/:name" element={<DatasetPage />} />
+            <Route path="/datasets/:name/:version" element={<DatasetPage />} />
+            <Route path="/models" element={<ModelsPage />} />
+            <Route path="/models/:name" element={<ModelPage />} />
+            <Route path="/deployments" element={<DeploymentsPage />} />
+            <Route path="/deployments/:name" element={<DeploymentPage />} />
+            <Route path="/checkpoints/:uuid" element={<CheckpointPage />} />
+            <Route path="/queue" element={<QueuePage />} />
+            <Route path="/cluster" element={<ClusterPage />} />
+            <Route path="/tasks/:id" element={<TaskPage />} />
+            <Route path="/workspaces" element={<WorkspacesPage />} />
+            <Route path="/workspaces/:id" element={<WorkspacePage />} />
+            <Route path="/projects/:id" element={<ProjectPage />} />
+            <Route path="/users" element={<UsersPage />} />
+            <Route path="/account" element={<AccountPage />} />
+            <Route
+              path="*"
+              element={
                 <Empty title="There is no page at this address">
                   <Link to="/">Go to the first page</Link>
                 </Empty>
-              </div>
-            }
-          />
-        </Routes>
-      </Suspense>
+              }
+            />
+          </Routes>
+        </Suspense>
+      </PageBoundary>
     </Shell>
   );
 }

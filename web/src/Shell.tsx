@@ -36,6 +36,9 @@ export function Shell({ children }: { children: ReactNode }): ReactNode {
       className={`shell ${open ? "menu-open" : ""}`}
       onClick={(event) => open && event.target === event.currentTarget && setOpen(false)}
     >
+      <a className="skip" href="#content">
+        Skip to the content
+      </a>
       <aside className="sidebar" aria-label="Navigation">
         <Link className="brand" to="/">
           <Brand /> Resolute
@@ -66,7 +69,7 @@ export function Shell({ children }: { children: ReactNode }): ReactNode {
           </Link>
         </div>
         <ConnectionBanner />
-        <main className="page" id="content">
+        <main className="page" id="content" tabIndex={-1}>
           {children}
         </main>
       </div>
@@ -118,7 +121,7 @@ function Account(): ReactNode {
             </span>
           </>
         }
-        name="Account"
+        name={`Account: ${me?.displayName || me?.username || ""}`}
       >
         <Link className="menu-item" to="/account">
           <Icon name="key" />

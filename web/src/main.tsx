@@ -34,7 +34,8 @@ connection.watch(() => {
   wasUp = isUp;
 });
 
-createRoot(document.getElementById("root")!).render(
+// What a boundary catches it also says, once.
+createRoot(document.getElementById("root")!, { onCaughtError: () => undefined }).render(
   <QueryClientProvider client={client}>
     <BrowserRouter basename={import.meta.env.BASE_URL}>
       <FeedbackProvider>

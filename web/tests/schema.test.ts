@@ -26,7 +26,7 @@ function brokenBy(change: (schema: string) => string): string[] {
   return [...new Set(files)].sort();
 }
 
-test("a renamed field, parameter or address breaks the type check where it is used", { timeout: 60_000 }, () => {
+test("a renamed field, parameter or address breaks the type check where it is used", { timeout: 240_000 }, () => {
   const broken = brokenBy((schema) =>
     schema
       .replaceAll("bestTrialId", "topTrialId")

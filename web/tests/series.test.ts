@@ -1,7 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { metricIds } from "../src/api/series";
 import type { Series, Trial } from "../src/api/types";
-import { extent, mergeSeries, nearestIndex, normalise, planCharts, xValues } from "../src/charts/series";
+import {
+  extent,
+  mergeSeries,
+  nearestIndex,
+  normalise,
+  planCharts,
+  xValues,
+  sectionsOf,
+  spliceSeries,
+  stretchOf,
+} from "../src/charts/series";
+import { strokeOf } from "../src/charts/palette";
 import { smooth } from "../src/charts/smoothing";
 
 const series = (steps: number[], values = steps.map(Number)): Series => ({
@@ -92,4 +103,57 @@ test("numbers inside nested metrics are found by their path", () => {
     { group: "cpu", name: "node-1.deep.cores" },
     { group: "training", name: "loss" },
   ]);
+});
+
+describe("zoomed charts", () => {
+  const known = {
+    trialId: 1,
+    group: "training",
+    name: "loss",
+    steps: [0, 100, 200, 300],
+    values: [4, 3, 2, 1],
+    times: [0, 1, 2, 3],
+    totalPoints: 301,
+  };
+
+  test("show every point of the stretch that is looked at, and the coarse ones around it", () => {
+    const finer = { ...known, steps: [100, 150, 200], values: [3, 9, 2], times: [1, 1.5, 2], totalPoints: 3 };
+
+    const drawn = spliceSeries(known, finer);
+
+    expect(drawn.steps).toEqual([0, 100, 150, 200, 300]);
+    expect(drawn.values).toEqual([4, 3, 9, 2, 1]);
+    expect(drawn.totalPoints).toBe(301);
+  });
+
+  test("ask for the steps around what is shown, whatever the axis counts", () => {
+    const lines = [{ x: [0, 10, 20, 30], steps: [0, 100, 200, 300] }];
+
+    expect(stretchOf(lines, [12, 18])).toEqual({ from: 100, to: 200 });
+    expect(stretchOf(lines, [40, 50])).toBeNull();
+  });
+});
+
+describe("sections of many charts", () => {
+  const titles = (names: string[]): [string, string[]][] =>
+    sectionsOf(names.map((title) => ({ title }))).map((section) => [
+      section.name,
+      section.plans.map((plan) => plan.title),
+    ]);
+
+  test("go by prefix, with what has none in front", () =>
+    expect(titles(["a/x", "loss", "a/y", "test_set: acc", "test_set: f1"])).toEqual([
+      ["", ["loss"]],
+      ["a", ["a/x", "a/y"]],
+      ["test_set", ["test_set: acc", "test_set: f1"]],
+    ]));
+
+  test("a prefix of one chart makes no section", () => expect(titles(["a/x", "b/y"])).toEqual([["", ["a/x", "b/y"]]]));
+});
+
+test("thirty trials in a row are drawn differently, and neighbours differ in more than colour", () => {
+  const strokes = Array.from({ length: 30 }, (_, id) => strokeOf(id, "light"));
+
+  expect(new Set(strokes.map((stroke) => JSON.stringify(stroke))).size).toBe(30);
+  expect(strokes.every((stroke, at) => !at || stroke.dash !== strokes[at - 1]!.dash)).toBe(true);
 });

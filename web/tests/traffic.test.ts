@@ -56,18 +56,16 @@ describe("curves", () => {
 });
 
 describe("figures", () => {
-  test("only what is recent counts, weighted by requests", () => {
-    const points = [point(900, 1), point(1000, 1, { errors: 5 }), point(1001, 1, { requests: 30, p50Ms: 9 })];
+  test("are those the server counted over the whole while", () => {
+    const recent = [point(1000, 1, { requests: 60, errors: 3, p50Ms: 8, p95Ms: 40, p99Ms: 90 })];
 
-    const found = figuresOf(points, 1, { seconds: 30, now: 1010 });
+    const found = figuresOf({ recent, recentS: 30 }, 1);
 
-    expect(found.rate).toBeCloseTo(40 / 30);
-    expect(found.errorShare).toBe(5 / 40);
-    expect(found.p50Ms).toBe(8);
+    expect(found).toEqual({ rate: 2, errorShare: 0.05, p50Ms: 8, p95Ms: 40, p99Ms: 90 });
   });
 
   test("a revision without requests has none", () =>
-    expect(figuresOf([], 3, { seconds: 30, now: 0 })).toEqual({
+    expect(figuresOf({ recent: [], recentS: 30 }, 3)).toEqual({
       rate: 0,
       errorShare: null,
       p50Ms: null,

@@ -29,6 +29,10 @@ export async function request(method: string, path: string, options: Options = {
   return text ? JSON.parse(text) : {};
 }
 
+const AWAY = "The server does not answer. This page tries again by itself.";
+/** Whether the request arrived is not known, and nothing that changes something is sent twice. */
+const AWAY_CHANGING = "The server does not answer. Once it does, look whether this was done, and do it again if not.";
+
 /** The raw response, for streams and downloads. Throws only when the server cannot be reached. */
 export async function send(method: string, path: string, { query, body, signal }: Options = {}): Promise<Response> {
   const headers: Record<string, string> = {};
@@ -43,7 +47,7 @@ export async function send(method: string, path: string, { query, body, signal }
   } catch (error) {
     if (signal?.aborted) throw error;
     connection.lost();
-    throw new ApiError("The server does not answer. This page tries again by itself.", 0);
+    throw new ApiError(method === "GET" ? AWAY : AWAY_CHANGING, 0);
   }
 }
 

@@ -88,6 +88,7 @@ export const trialsQuery = (
 export const trialsByIdQuery = (ids: number[]) =>
   queryOptions({
     queryKey: ["trials", ids],
+    placeholderData: keepPreviousData,
     enabled: ids.length > 0,
     queryFn: ({ signal }): Promise<Trial[]> =>
       api.get("/api/v1/trials", { query: { ids }, signal }).then((answer) => answer.trials),

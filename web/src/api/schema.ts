@@ -4770,6 +4770,33 @@ export interface paths {
             };
         };
     };
+    "/api/v1/trials/series": {
+        parameters: {
+        };
+        get: {
+            parameters: {
+                query: {
+                    group?: string[];
+                    maxPoints?: number;
+                    /** @description Metric names; none: all. */
+                    name?: string[];
+                    /** @description Only points after this many steps. */
+                    since?: number | null;
+                    trialIds: number[];
+                    /** @description Only points up to this many steps. */
+                    until?: number | null;
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["SeriesResponse"];
+                    };
+                };
+            };
+        };
+    };
     "/api/v1/trials/time-series": {
         parameters: {
         };
@@ -6122,6 +6149,8 @@ export interface components {
         };
         GetDeploymentStatsResponse: {
             points: components["schemas"]["TrafficPoint"][];
+            recent: components["schemas"]["TrafficPoint"][];
+            recentS: number;
             stepS: number;
         };
         GetExperimentDatasetsResponse: {

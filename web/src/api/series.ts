@@ -1,4 +1,5 @@
 /** Metric series of trials, kept fresh: one trial fetches only its new tail, an experiment fetches thinned lines. */
+import { useEffect, useRef } from "react";
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { mergeSeries, normalise, type MetricId } from "../charts/series";
 import { useNotices } from "./events";
@@ -10,9 +11,15 @@ const TRIAL_POINTS = 2000;
 const BUDGET = 60_000;
 /** As many as the server draws at once. */
 const MOST_TRIALS = 1000;
-const LIVE_MS = 300;
+/** New points are seen within a second, and ten reports a second are one request. */
+const LIVE_MS = 800;
 /** Summaries name training and validation as Determined's clients read them; other groups keep their own name. */
 const GROUPS: Record<string, string> = { avg_metrics: "training", validation_metrics: "validation" };
+
+/** What the profiler samples of the machine; it has a tab of its own, with the throughput. */
+const MACHINE = new Set(["cpu", "gpu", "memory", "disk", "network", "throughput"]);
+/** Reported by the training itself, in whichever group the user chose. */
+export const isLearning = ({ group }: MetricId): boolean => !MACHINE.has(group);
 
 const keyOf = (series: Series): string => `${series.trialId}/${series.group}/${series.name}`;
 
@@ -51,7 +58,10 @@ export function useTrialSeries(
   const query = useQuery({
     queryKey,
     enabled: metrics.length > 0,
-    queryFn: ({ signal }) => fetchTail(trialId, metrics, client.getQueryData<Series[]>(queryKey), signal),
+    queryFn: ({ signal }): Promise<Series[]> => {
+      const asked = { trialIds: [trialId], growing: [trialId], metrics, maxPoints: TRIAL_POINTS };
+      return fetchTail(asked, client.getQueryData<Series[]>(queryKey), signal);
+    },
     structuralSharing: false,
   });
   useNotices(live ? [`trial/${trialId}`] : [], () => void client.invalidateQueries({ queryKey }), LIVE_MS);
@@ -60,33 +70,33 @@ export function useTrialSeries(
 
 const NO_SERIES: Series[] = [];
 
+/** Only what came after what is known, once something is; everything again where that has become too much to draw. */
 async function fetchTail(
-  trialId: number,
-  metrics: readonly MetricId[],
+  { trialIds, growing, metrics, maxPoints }: { trialIds: readonly number[]; growing: readonly number[] } & Asked,
   known: Series[] | undefined,
   signal: AbortSignal,
 ): Promise<Series[]> {
-  const byKey = new Map((known ?? []).map((series) => [keyOf(series), series]));
-  const grown = (known ?? []).some((series) => series.steps.length > TRIAL_POINTS * 1.5);
+  const isFull = (known ?? []).some((series) => series.steps.length > maxPoints * 1.5);
+  const byKey = new Map((isFull ? [] : (known ?? [])).map((series) => [keyOf(series), series]));
   const answers = await Promise.all(
-    groupsOf(metrics).map(([group, names]) => {
-      const since = grown ? undefined : tailStart(known, group, names);
-      return api
-        .get("/api/v1/trials/{trial_id}/series", {
-          path: { trial_id: trialId },
-          query: { group: [group], name: names, maxPoints: TRIAL_POINTS, since },
-          signal,
-        })
-        .then((answer) =>
-          answer.series
-            .map(normalise)
-            .map((series) => (since === undefined ? series : mergeSeries(byKey.get(keyOf(series)), series))),
-        );
+    groupsOf(metrics).map(async ([group, name]) => {
+      const since = tailStart(byKey, growing, group, name);
+      const asked = since === undefined ? trialIds : growing;
+      if (!asked.length) return [];
+      const query = { trialIds: [...asked], group: [group], name, maxPoints, since };
+      const answer = await api.get("/api/v1/trials/series", { query, signal });
+      return answer.series
+        .map(normalise)
+        .map((series) => (since === undefined ? series : mergeSeries(byKey.get(keyOf(series)), series)));
     }),
   );
-  const fresh = new Map(answers.flat().map((series) => [keyOf(series), series]));
-  for (const [key, series] of byKey) if (!fresh.has(key) && !grown) fresh.set(key, series);
-  return [...fresh.values()];
+  for (const series of answers.flat()) byKey.set(keyOf(series), series);
+  return [...byKey.values()];
+}
+
+interface Asked {
+  metrics: readonly MetricId[];
+  maxPoints: number;
 }
 
 function groupsOf(metrics: readonly MetricId[]): [string, string[]][] {
@@ -95,16 +105,28 @@ function groupsOf(metrics: readonly MetricId[]): [string, string[]][] {
   return [...groups];
 }
 
-/** Where all of a group's series are known to; undefined as long as one of them is new. */
-function tailStart(known: Series[] | undefined, group: string, names: readonly string[]): number | undefined {
-  const ends = names.map((name) =>
-    known?.find((series) => series.group === group && series.name === name)?.steps.at(-1),
-  );
-  return ends.every((end) => end !== undefined) ? Math.min(...(ends as number[])) : undefined;
+/** Where the series of a group that still grow are known to; undefined as long as nothing, or one of the trials, is new. */
+function tailStart(
+  known: ReadonlyMap<string, Series>,
+  growing: readonly number[],
+  group: string,
+  names: readonly string[],
+): number | undefined {
+  if (!known.size) return undefined;
+  let least = Infinity;
+  for (const trialId of growing) {
+    // A metric that a trial has not reported yet begins after those that it has.
+    const ends = names.flatMap((name) => known.get(`${trialId}/${group}/${name}`)?.steps.at(-1) ?? []);
+    if (!ends.length) return undefined;
+    least = Math.min(least, ...ends);
+  }
+  return least;
 }
 
 /** Certain trials, or all of them (then how many there are decides how finely each is drawn). */
-export type Which = { trialIds: readonly number[]; count?: never } | { trialIds?: never; count: number };
+export type Which =
+  | { trialIds: readonly number[]; growing: readonly number[]; count?: never }
+  | { trialIds?: never; growing?: never; count: number };
 
 /** Lines of all trials of an experiment. More trials, fewer points each: the picture has only so many pixels. */
 export function useExperimentSeries(
@@ -123,18 +145,29 @@ export function useExperimentSeries(
     metrics.map((metric) => `${metric.group}/${metric.name}`).join(),
     which.trialIds?.join() ?? maxPoints,
   ];
-  const asked = which.trialIds ? { trialIds: [...which.trialIds] } : { maxTrials: MOST_TRIALS };
+  const grew = useRef<readonly number[]>([]);
+  const growing = which.growing?.join();
+  // Who has just ended is asked once more: its last points came with its end.
+  useEffect(() => {
+    if (growing !== undefined) void client.invalidateQueries({ queryKey: ["series", "experiment", experimentId] });
+  }, [client, experimentId, growing]);
   const query = useQuery({
     queryKey,
     enabled: metrics.length > 0 && trials > 0,
     placeholderData: keepPreviousData,
     structuralSharing: false,
-    queryFn: async ({ signal }) => {
+    queryFn: async ({ signal }): Promise<Series[]> => {
+      if (which.trialIds) {
+        const asked = which.trialIds.filter((id) => which.growing.includes(id) || grew.current.includes(id));
+        grew.current = which.growing;
+        const known = client.getQueryData<Series[]>(queryKey);
+        return fetchTail({ trialIds: which.trialIds, growing: asked, metrics, maxPoints }, known, signal);
+      }
       const answers = await Promise.all(
         groupsOf(metrics).map(([group, names]) =>
           api.get("/api/v1/experiments/{experiment_id}/series", {
             path: { experiment_id: experimentId },
-            query: { group: [group], name: names, maxPoints, ...asked },
+            query: { group: [group], name: names, maxPoints, maxTrials: MOST_TRIALS },
             signal,
           }),
         ),
@@ -145,7 +178,7 @@ export function useExperimentSeries(
   useNotices(
     live ? [`experiment/${experimentId}`] : [],
     () => void client.invalidateQueries({ queryKey }),
-    trials > 50 ? 2000 : trials > 4 ? 700 : LIVE_MS,
+    trials > 50 ? 3000 : LIVE_MS,
   );
   return { series: query.data ?? NO_SERIES, isPending: query.isPending && metrics.length > 0, error: query.error };
 }

@@ -36,6 +36,8 @@ interface Props {
   highlight?: string | null;
   onHighlight?: (id: string | null) => void;
   onPick?: (id: string) => void;
+  /** What is shown after a drag; null after a reset. */
+  onZoom?: (shown: readonly [number, number] | null) => void;
 }
 
 interface Painted {
@@ -80,6 +82,8 @@ export function CurveChart(props: Props): ReactNode {
     if (painted.current.highlight) props.onPick?.(painted.current.highlight);
   });
 
+  const zoom = useEffectEvent((shown: readonly [number, number] | null) => props.onZoom?.(shown));
+
   const smoothed = useMemo(
     () => (smoothing > 0 ? lines.map((line) => ({ ...line, y: smooth(line.y, smoothing) })) : lines),
     [lines, smoothing],
@@ -91,10 +95,18 @@ export function CurveChart(props: Props): ReactNode {
     options.hooks = {
       ...options.hooks,
       setCursor: [(u) => point(u, hover(u, painted.current))],
+      setSelect: [
+        (u) => {
+          const { left, width } = u.select;
+          (u as ZoomedPlot).zoomed = width > 2;
+          if (width > 2) zoom([u.posToVal(left, "x"), u.posToVal(left + width, "x")]);
+        },
+      ],
     };
     const u = new uPlot(options, NO_DATA, element);
     plot.current = u;
     const stopPicking = onSingleClick(u.over, () => pick());
+    u.over.addEventListener("dblclick", () => zoom(null));
     const resize = new ResizeObserver(() => u.setSize({ width: element.clientWidth, height }));
     resize.observe(element);
     return () => {
@@ -294,11 +306,6 @@ function chartOptions({ width, height, theme, xAxis, logY, painted }: OptionsInp
     series: [{}, { show: true, stroke: "transparent", points: { show: false }, paths: () => null }],
     hooks: {
       draw: [(u) => drawLines(u, painted.current, colors.faint)],
-      setSelect: [
-        (u) => {
-          (u as ZoomedPlot).zoomed = u.select.width > 2;
-        },
-      ],
     },
   };
 }

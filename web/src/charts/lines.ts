@@ -8,7 +8,7 @@ export interface Line {
   color: string;
   x: readonly number[];
   y: readonly number[];
-  dashed?: boolean;
+  dash?: readonly number[];
   dim?: boolean;
   /** Drawn lightly: a second line of the same trial. */
   faint?: boolean;
@@ -55,7 +55,7 @@ function stroke(u: uPlot, line: Line, style: { color: string; width: number; alp
   ctx.strokeStyle = style.color;
   ctx.fillStyle = style.color;
   ctx.lineWidth = style.width;
-  ctx.setLineDash(line.dashed ? [5 * style.width, 3 * style.width] : []);
+  ctx.setLineDash((line.dash ?? []).map((length) => length * (window.devicePixelRatio || 1)));
   ctx.beginPath();
   let drawing = false;
   let run = 0;

@@ -1,4 +1,4 @@
-/** Colours of lines, picked so that neighbours tell apart on both grounds. A trial keeps its colour on every page. */
+/** Colours of lines, picked so that neighbours tell apart on both grounds. */
 const LIGHT = [
   "#2f6fde",
   "#d9690a",
@@ -29,6 +29,20 @@ export type Theme = "light" | "dark";
 export const palette = (theme: Theme): readonly string[] => (theme === "dark" ? DARK : LIGHT);
 export const colorAt = (index: number, theme: Theme): string =>
   palette(theme)[((index % LIGHT.length) + LIGHT.length) % LIGHT.length]!;
+
+/** Solid, dashed, dotted: who cannot tell the colours apart tells neighbours apart by these. */
+const DASHES: readonly (readonly number[])[] = [[], [7, 3], [2, 3]];
+
+export interface Stroke {
+  color: string;
+  dash: readonly number[];
+}
+
+/** How a trial is drawn, on every page: thirty in a row look different. */
+export const strokeOf = (trialId: number, theme: Theme): Stroke => ({
+  color: colorAt(trialId, theme),
+  dash: DASHES[trialId % DASHES.length]!,
+});
 
 export interface Ink {
   text: string;

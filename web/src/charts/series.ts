@@ -24,6 +24,64 @@ export function mergeSeries(known: Series | undefined, fresh: Series): Series {
   };
 }
 
+/** Steps that are looked at, both ends included. */
+export interface Stretch {
+  from: number;
+  to: number;
+}
+
+/** The finer points instead of the coarse ones between the first and the last of them. */
+export function spliceSeries(known: Series, finer: Series): Series {
+  if (!finer.steps.length) return known;
+  const [start, end] = [lowerBound(known.steps, finer.steps[0]!), lowerBound(known.steps, finer.steps.at(-1)! + 1)];
+  const joined = <T>(old: readonly T[], fresh: readonly T[]): T[] => [
+    ...old.slice(0, start),
+    ...fresh,
+    ...old.slice(end),
+  ];
+  return {
+    ...known,
+    steps: joined(known.steps, finer.steps),
+    values: joined(known.values, finer.values),
+    times: joined(known.times, finer.times),
+  };
+}
+
+/** The steps that stand between two x values of any of the lines; null when no line is there. */
+export function stretchOf(
+  lines: readonly { x: readonly number[]; steps: readonly number[] }[],
+  [low, high]: readonly [number, number],
+): Stretch | null {
+  let [from, to] = [Infinity, -Infinity];
+  for (const { x, steps } of lines) {
+    const [first, last] = [lowerBound(x, low) - 1, lowerBound(x, high)];
+    if (last < 0 || first >= steps.length - 1) continue;
+    from = Math.min(from, steps[Math.max(0, first)]!);
+    to = Math.max(to, steps[Math.min(last, steps.length - 1)]!);
+  }
+  return from <= to ? { from, to } : null;
+}
+
+export interface Section<P> {
+  /** Empty: what has no prefix. */
+  name: string;
+  plans: P[];
+}
+
+/** `layer1/grad` and `layer1/weight` belong under `layer1`; a prefix of one chart is none. What has no prefix is first. */
+export function sectionsOf<P extends { title: string }>(plans: readonly P[]): Section<P>[] {
+  const prefixOf = (title: string): string => /^(.+?)(?:\/|: )/.exec(title)?.[1] ?? "";
+  const counts = new Map<string, number>();
+  for (const { title } of plans) counts.set(prefixOf(title), (counts.get(prefixOf(title)) ?? 0) + 1);
+  const sections = new Map<string, P[]>([["", []]]);
+  for (const plan of plans) {
+    const prefix = prefixOf(plan.title);
+    const name = (counts.get(prefix) ?? 0) > 1 ? prefix : "";
+    sections.set(name, [...(sections.get(name) ?? []), plan]);
+  }
+  return [...sections].filter(([, members]) => members.length).map(([name, members]) => ({ name, plans: members }));
+}
+
 /** NaN and infinities travel as text; charts want numbers. */
 export function normalise(series: WireSeries): Series {
   return { ...series, values: series.values.map((value) => toNumber(value) ?? NaN) };

@@ -1,12 +1,26 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { useEffect, useEffectEvent, useMemo, useRef, useState, type ReactNode } from "react";
+import { useSearchParams } from "react-router";
 import type { LogEntry } from "../api/types";
 import { parseAnsi } from "../text/ansi";
 import { plural } from "../text/format";
 import { Icon } from "../ui/Icon";
-import { Empty, ErrorNote, Loading } from "../ui/parts";
+import { useFeedback } from "../ui/Feedback";
+import { Empty, ErrorNote, NoRows } from "../ui/parts";
+import { saveText } from "../ui/saveFile";
+import { useStored } from "../ui/useStored";
 import { Menu } from "../ui/Menu";
-import { NO_FILTER, textOf, type LogFilter, type LogSource } from "./stream";
+import { errorStarts } from "./blocks";
+import {
+  fetchText,
+  filterOf,
+  NO_FILTER,
+  paramsOf,
+  textOf,
+  type Anchor,
+  type LogFilter,
+  type LogSource,
+} from "./stream";
 import { useLog } from "./useLog";
 
 const LINE_PX = 18;
@@ -28,9 +42,26 @@ export function LogView({
   live: boolean;
   height?: string;
 }): ReactNode {
-  const [filter, setFilter] = useState<LogFilter>(NO_FILTER);
-  const { lines, isPending, error, older, loadOlder } = useLog(source, filter, live);
-  const [following, setFollowing] = useState(true);
+  const [params, setParams] = useSearchParams();
+  const address = params.toString();
+  // The address follows what is chosen here, and a link followed to this page chooses anew.
+  const [filter, choose] = useState(() => filterOf(params));
+  const [known, setKnown] = useState(address);
+  const [sent, setSent] = useState(address);
+  if (address !== known) {
+    setKnown(address);
+    if (address !== sent) choose(filterOf(params));
+  }
+  const anchor = useMemo(() => anchorOf(new URLSearchParams(address)), [address]);
+  const setFilter = (next: LogFilter): void => {
+    const after = paramsOf(next, params);
+    choose(next);
+    setSent(after.toString());
+    setParams(after, { replace: true });
+  };
+  const { lines, isPending, error, older, loadOlder } = useLog(source, filter, live, anchor);
+  const [following, setFollowing] = useState(!anchor);
+  const [wrap, setWrap] = useStored("log.wrap", false);
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: lines.length,
@@ -39,10 +70,22 @@ export function LogView({
     overscan: 30,
   });
   const ranks = useRanks(lines);
+  const errors = useMemo(() => errorStarts(lines), [lines]);
+  const target = useMemo(() => (anchor ? lines.findIndex((line) => line.id === anchor.id) : -1), [lines, anchor]);
 
   useEffect(() => {
     if (following && lines.length) virtual.scrollToIndex(lines.length - 1, { align: "end" });
   }, [following, lines, virtual]);
+  const isFound = target >= 0;
+  const goThere = useEffectEvent(() => {
+    setFollowing(false);
+    virtual.scrollToIndex(target, { align: "center" });
+  });
+  useEffect(() => {
+    if (isFound) goThere();
+  }, [isFound, anchor]);
+  // Heights were measured for the other way of breaking lines.
+  useEffect(() => virtual.measure(), [wrap, virtual]);
 
   const onScroll = (): void => {
     const element = scroller.current!;
@@ -50,13 +93,27 @@ export function LogView({
     if (atEnd !== following) setFollowing(atEnd);
     if (element.scrollTop < NEAR_PX && older && lines.length) void keepPlace(element, loadOlder);
   };
-  const isFiltered =
-    filter !== NO_FILTER && (filter.text || filter.levels.length || filter.ranks.length || filter.after);
+  const toError = (step: 1 | -1): void => {
+    const at = topLine(virtual.getVirtualItems(), scroller.current!);
+    const next = step > 0 ? errors.find((each) => each > at) : errors.findLast((each) => each < at);
+    const chosen = next ?? (step > 0 ? errors[0] : errors.at(-1));
+    if (chosen === undefined) return;
+    setFollowing(false);
+    virtual.scrollToIndex(chosen, { align: "start" });
+  };
+  const linkTo = (entry: LogEntry): void => {
+    const next = paramsOf(filter, params);
+    next.set("line", entry.id);
+    next.set("at", entry.timestamp);
+    setParams(next, { replace: true });
+    void navigator.clipboard?.writeText(`${window.location.origin}${window.location.pathname}?${next}`).catch(() => {});
+  };
+  const isFiltered = filter.text || filter.levels.length || filter.ranks.length || filter.after;
   return (
     <section className="panel" style={{ display: "flex", flexDirection: "column", height, minHeight: 320 }}>
       <div className="panel-head">
         <Toolbar filter={filter} ranks={ranks} onChange={setFilter} />
-        <span className="row muted">
+        <span className="row wrap muted">
           {plural(lines.length, "line")}
           {live && (
             <span className="badge accent">
@@ -64,6 +121,20 @@ export function LogView({
               Live
             </span>
           )}
+          {errors.length > 0 && (
+            <>
+              <button className="btn icon" aria-label="Previous error" onClick={() => toError(-1)}>
+                <Icon name="up" />
+              </button>
+              <button className="btn icon" aria-label="Next error" onClick={() => toError(1)}>
+                <Icon name="down" />
+              </button>
+            </>
+          )}
+          <button className={`btn ${wrap ? "on" : ""}`} aria-pressed={wrap} onClick={() => setWrap(!wrap)}>
+            Wrap
+          </button>
+          <Download source={source} filter={filter} />
           <button
             className={`btn ${following ? "on" : ""}`}
             aria-pressed={following}
@@ -75,32 +146,67 @@ export function LogView({
       </div>
       <ErrorNote error={error} />
       <div className="log grow" ref={scroller} onScroll={onScroll} tabIndex={0} role="log" aria-label="Log">
-        {isPending ? (
-          <Loading />
-        ) : !lines.length ? (
-          <Empty title={isFiltered ? "No line matches" : "Nothing has been written yet"}>
-            {isFiltered ? (
-              <button className="btn" onClick={() => setFilter(NO_FILTER)}>
-                Clear the filter
-              </button>
-            ) : (
-              <p>What the program prints appears here as it is written.</p>
-            )}
-          </Empty>
+        {!lines.length ? (
+          <NoRows of={{ isPending, error }}>
+            <Empty title={isFiltered ? "No line matches" : "Nothing has been written yet"}>
+              {isFiltered ? (
+                <button className="btn" onClick={() => setFilter(NO_FILTER)}>
+                  Clear the filter
+                </button>
+              ) : (
+                <p>What the program prints appears here as it is written.</p>
+              )}
+            </Empty>
+          </NoRows>
         ) : (
           <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
             {virtual.getVirtualItems().map((item) => (
               <LogLine
                 key={item.key}
                 entry={lines[item.index]!}
+                index={item.index}
                 top={item.start}
                 find={filter.regex ? "" : filter.text}
+                isTarget={item.index === target}
+                onLink={linkTo}
+                {...(wrap ? { measure: virtual.measureElement } : {})}
               />
             ))}
           </div>
         )}
       </div>
     </section>
+  );
+}
+
+function anchorOf(params: URLSearchParams): Anchor | undefined {
+  const [id, at] = [params.get("line"), params.get("at")];
+  return id && at && /^\d+$/.test(id) && !Number.isNaN(Date.parse(at)) ? { id, at } : undefined;
+}
+
+/** The first line that is in view whole. */
+function topLine(items: readonly { index: number; start: number }[], element: HTMLElement): number {
+  return items.find((item) => item.start >= element.scrollTop - 1)?.index ?? 0;
+}
+
+function Download({ source, filter }: { source: LogSource; filter: LogFilter }): ReactNode {
+  const { complain } = useFeedback();
+  const [busy, setBusy] = useState(false);
+  const save = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const name = "trial" in source ? `trial-${source.trial}.log` : `${source.task}.log`;
+      saveText(await fetchText(source, filter), name);
+    } catch (problem) {
+      complain(problem);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <button className="btn" disabled={busy} onClick={() => void save()}>
+      Download
+    </button>
   );
 }
 
@@ -120,12 +226,36 @@ function useRanks(lines: readonly LogEntry[]): readonly number[] {
   return all;
 }
 
-function LogLine({ entry, top, find }: { entry: LogEntry; top: number; find: string }): ReactNode {
+interface LineProps {
+  entry: LogEntry;
+  index: number;
+  top: number;
+  find: string;
+  isTarget: boolean;
+  onLink: (entry: LogEntry) => void;
+  /** Given when lines wrap, and have heights of their own. */
+  measure?: (element: HTMLElement | null) => void;
+}
+
+function LogLine({ entry, index, top, find, isTarget, onLink, measure }: LineProps): ReactNode {
   const level = entry.level.replace("LOG_LEVEL_", "").toLowerCase();
   const platform = entry.source === "platform" ? "platform" : "";
   return (
-    <div className={`log-line ${level} ${platform}`} style={{ top, height: LINE_PX }} title={entry.timestamp}>
-      <span className="when">{clock(entry.timestamp)}</span>
+    <div
+      ref={measure}
+      data-index={index}
+      className={`log-line ${level} ${platform} ${measure ? "wrap" : ""} ${isTarget ? "target" : ""}`}
+      style={measure ? { top } : { top, height: LINE_PX }}
+    >
+      <button
+        type="button"
+        className="when"
+        tabIndex={-1}
+        title={`${entry.timestamp}: copy a link to this line`}
+        onClick={() => onLink(entry)}
+      >
+        {clock(entry.timestamp)}
+      </button>
       <span className="rank">{typeof entry.rankId === "number" ? `[${entry.rankId}]` : ""}</span>
       <span className="text">
         {parseAnsi(textOf(entry)).map((span, i) => (

@@ -38,10 +38,11 @@ export async function fetchBefore(
   filter: LogFilter,
   before: string | undefined,
   signal: AbortSignal,
+  limit = PAGE_LINES,
 ): Promise<LogEntry[]> {
   const query: LogQuery = {
     ...queryOf(filter),
-    limit: PAGE_LINES,
+    limit,
     orderBy: "ORDER_BY_DESC",
     timestampBefore: before,
     timestampAfter: filter.after,
@@ -66,6 +67,61 @@ export async function fetchAfter(
     (batch) => lines.push(...batch),
   );
   return lines;
+}
+
+/** Every line that the filter lets through, as text; `limit` 0 asks for all. */
+export async function fetchText(source: LogSource, filter: LogFilter, signal?: AbortSignal): Promise<string> {
+  const parts: string[] = [];
+  const query: LogQuery = { ...queryOf(filter), limit: 0, timestampAfter: filter.after };
+  await readLines(source, query, signal ?? new AbortController().signal, (batch) =>
+    parts.push(batch.map((line) => `${line.timestamp} ${rankOf(line)}${textOf(line)}\n`).join("")),
+  );
+  return parts.join("");
+}
+
+const rankOf = (line: LogEntry): string => (typeof line.rankId === "number" ? `[rank=${line.rankId}] ` : "");
+
+/** A line to begin at, as a link names it. */
+export interface Anchor {
+  id: string;
+  at: string;
+}
+
+/** The lines around one. */
+export async function fetchAround(
+  source: LogSource,
+  filter: LogFilter,
+  anchor: Anchor,
+  signal: AbortSignal,
+): Promise<LogEntry[]> {
+  const [before, after] = await Promise.all([
+    fetchBefore(source, filter, anchor.at, signal),
+    fetchAfter(source, filter, anchor.at, signal),
+  ]);
+  return joinLines(before, after);
+}
+
+/** The filter as an address holds it, and back. */
+export function filterOf(params: URLSearchParams): LogFilter {
+  const after = params.get("from");
+  return {
+    levels: params.getAll("level").filter((level): level is LogLevel => level.startsWith("LOG_LEVEL_")),
+    ranks: params.getAll("rank").map(Number).filter(Number.isInteger),
+    text: params.get("search") ?? "",
+    regex: params.get("regex") === "1",
+    ...(after && !Number.isNaN(Date.parse(after)) ? { after } : {}),
+  };
+}
+
+export function paramsOf(filter: LogFilter, others: URLSearchParams): URLSearchParams {
+  const params = new URLSearchParams(others);
+  for (const key of ["level", "rank", "search", "regex", "from", "line", "at"]) params.delete(key);
+  filter.levels.forEach((level) => params.append("level", level));
+  filter.ranks.forEach((rank) => params.append("rank", String(rank)));
+  if (filter.text) params.set("search", filter.text);
+  if (filter.regex) params.set("regex", "1");
+  if (filter.after) params.set("from", filter.after);
+  return params;
 }
 
 /** Calls back with what is new until the task ends or `signal` aborts. */

@@ -2,7 +2,17 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { ApiError } from "../api/http";
 import { useConnection } from "../api/connection";
 import type { LogEntry } from "../api/types";
-import { fetchAfter, fetchBefore, follow, joinLines, PAGE_LINES, type LogFilter, type LogSource } from "./stream";
+import {
+  fetchAfter,
+  fetchAround,
+  fetchBefore,
+  follow,
+  joinLines,
+  PAGE_LINES,
+  type Anchor,
+  type LogFilter,
+  type LogSource,
+} from "./stream";
 
 const FRAME_MS = 100;
 const RETRY_MS = 1500;
@@ -16,7 +26,10 @@ interface Log {
   loadOlder: () => Promise<number>;
 }
 
-export function useLog(source: LogSource, filter: LogFilter, live: boolean): Log {
+/** A log that grows for days must not grow in here: its oldest lines are let go, and fetched again when scrolled to. */
+export const MOST_LINES = 20_000;
+
+export function useLog(source: LogSource, filter: LogFilter, live: boolean, anchor?: Anchor): Log {
   const [lines, setLines] = useState<readonly LogEntry[]>([]);
   const [isPending, setPending] = useState(true);
   const [error, setError] = useState<unknown>(null);
@@ -34,7 +47,7 @@ export function useLog(source: LogSource, filter: LogFilter, live: boolean): Log
   useEffect(() => {
     if (connection !== "up") return;
     const stop = new AbortController();
-    const question = JSON.stringify([source, filter]);
+    const question = JSON.stringify([source, filter, anchor]);
     const isSame = shown.current === question;
     const run = async (): Promise<void> => {
       if (!isSame) {
@@ -44,15 +57,21 @@ export function useLog(source: LogSource, filter: LogFilter, live: boolean): Log
       setError(null);
       const known = latest.current.at(-1)?.timestamp;
       if (!isSame || !known) {
-        const first = filter.after
-          ? await fetchAfter(source, filter, filter.after, stop.signal)
-          : await fetchBefore(source, filter, undefined, stop.signal);
+        const first = anchor
+          ? await fetchAround(source, filter, anchor, stop.signal)
+          : filter.after
+            ? await fetchAfter(source, filter, filter.after, stop.signal)
+            : await fetchBefore(source, filter, undefined, stop.signal);
         put(joinLines([], first));
-        setOlder(first.length >= PAGE_LINES && !filter.after);
+        setOlder(first.length >= PAGE_LINES && (!filter.after || !!anchor));
         shown.current = question;
       }
       setPending(false);
-      if (live || isSame) await followOn(source, filter, latest, put, stop.signal, live);
+      const grow = (next: readonly LogEntry[]): void => {
+        if (next.length > MOST_LINES) setOlder(true);
+        put(next.slice(-MOST_LINES));
+      };
+      if (live || isSame || anchor) await followOn(source, filter, latest, grow, stop.signal, live);
     };
     run().catch((problem: unknown) => {
       if (stop.signal.aborted) return;
@@ -60,7 +79,7 @@ export function useLog(source: LogSource, filter: LogFilter, live: boolean): Log
       setError(problem);
     });
     return () => stop.abort();
-  }, [source, filter, live, connection, put]);
+  }, [source, filter, live, anchor, connection, put]);
 
   const loadOlder = useCallback(async (): Promise<number> => {
     const first = latest.current[0];

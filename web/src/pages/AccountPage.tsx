@@ -7,7 +7,7 @@ import { formatTime } from "../text/format";
 import { useFeedback } from "../ui/Feedback";
 import { SelectField, TextField } from "../ui/fields";
 import { useForm } from "../ui/useForm";
-import { Ago, Empty, ErrorNote, Loading, PageHead, Panel } from "../ui/parts";
+import { Ago, Empty, ErrorNote, NoRows, PageHead, Panel } from "../ui/parts";
 
 export default function AccountPage(): ReactNode {
   const me = useQuery(meQuery).data;
@@ -129,12 +129,12 @@ function Tokens(): ReactNode {
   return (
     <Panel title="Access tokens" flush>
       <ErrorNote error={tokens.error} />
-      {tokens.isPending ? (
-        <Loading />
-      ) : !tokens.data?.length ? (
-        <Empty title="No access token">
-          <p>A token lets a program act as you without your password.</p>
-        </Empty>
+      {!tokens.data?.length ? (
+        <NoRows of={tokens}>
+          <Empty title="No access token">
+            <p>A token lets a program act as you without your password.</p>
+          </Empty>
+        </NoRows>
       ) : (
         <div className="table-wrap">
           <table className="table" aria-label="Access tokens">
@@ -147,7 +147,9 @@ function Tokens(): ReactNode {
                 <th>User</th>
                 <th>Created</th>
                 <th>Expires</th>
-                <th />
+                <th>
+                  <span className="sr">Actions</span>
+                </th>
               </tr>
             </thead>
             <tbody>

@@ -8,7 +8,7 @@ import type { Agent, AllocationSummary, Slot } from "../api/types";
 import { formatDuration } from "../text/format";
 import { useFeedback } from "../ui/Feedback";
 import { useNow } from "../ui/useNow";
-import { Ago, Bar, Empty, ErrorNote, Facts, Loading, PageHead, Panel } from "../ui/parts";
+import { Ago, Bar, Empty, ErrorNote, Facts, Loading, NoRows, PageHead, Panel } from "../ui/parts";
 
 export default function ClusterPage(): ReactNode {
   useLive(["queue", "experiments"], [["cluster"]], 500);
@@ -45,18 +45,26 @@ export default function ClusterPage(): ReactNode {
           </Panel>
         ))}
       </div>
-      {agents.isPending ? (
-        <Loading />
-      ) : (agents.data ?? []).length ? (
+      {(agents.data ?? []).length ? (
         (agents.data ?? []).map((agent) => <Node key={agent.id} agent={agent} tasks={tasks.data ?? []} />)
       ) : (
-        <Panel>
-          <Empty title="No node has joined">
-            <p>Trials wait in the queue until one does.</p>
-          </Empty>
-        </Panel>
+        <NoRows of={agents}>
+          <Panel>
+            <Empty title="No node has joined">
+              <p>Trials wait in the queue until one does.</p>
+            </Empty>
+          </Panel>
+        </NoRows>
       )}
-      <Running tasks={tasks.data ?? []} />
+      <Panel title="Who uses what" flush>
+        {tasks.data?.length ? (
+          <Running tasks={tasks.data} />
+        ) : (
+          <NoRows of={tasks}>
+            <Empty title="Nothing holds slots" />
+          </NoRows>
+        )}
+      </Panel>
       <History />
     </>
   );
@@ -134,44 +142,37 @@ function SlotBox({ slot, tasks }: { slot: Slot; tasks: readonly AllocationSummar
 
 function Running({ tasks }: { tasks: readonly AllocationSummary[] }): ReactNode {
   return (
-    <Panel title="Who uses what" flush>
-      {!tasks.length ? (
-        <Empty title="Nothing holds slots" />
-      ) : (
-        <div className="table-wrap">
-          <table className="table" aria-label="Allocations">
-            <thead>
-              <tr>
-                <th>Task</th>
-                <th>Node</th>
-                <th className="num">Slots</th>
-                <th>Pool</th>
-                <th className="num">Since</th>
-              </tr>
-            </thead>
-            <tbody>
-              {tasks.map((task) => (
-                <tr key={task.allocationId}>
-                  <td>
-                    <TaskLink task={task} />
-                  </td>
-                  <td>
-                    {(task.resources ?? [])
-                      .flatMap((resource) => Object.keys(resource.agentDevices ?? {}))
-                      .join(", ") || "waiting"}
-                  </td>
-                  <td className="num">{task.slotsNeeded ?? 0}</td>
-                  <td>{task.resourcePool}</td>
-                  <td className="num">
-                    <Ago when={task.registeredTime} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-    </Panel>
+    <div className="table-wrap">
+      <table className="table" aria-label="Allocations">
+        <thead>
+          <tr>
+            <th>Task</th>
+            <th>Node</th>
+            <th className="num">Slots</th>
+            <th>Pool</th>
+            <th className="num">Since</th>
+          </tr>
+        </thead>
+        <tbody>
+          {tasks.map((task) => (
+            <tr key={task.allocationId}>
+              <td>
+                <TaskLink task={task} />
+              </td>
+              <td>
+                {(task.resources ?? []).flatMap((resource) => Object.keys(resource.agentDevices ?? {})).join(", ") ||
+                  "waiting"}
+              </td>
+              <td className="num">{task.slotsNeeded ?? 0}</td>
+              <td>{task.resourcePool}</td>
+              <td className="num">
+                <Ago when={task.registeredTime} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
@@ -212,7 +213,9 @@ function History(): ReactNode {
         </select>
       }
     >
-      {!usage.data?.some((entry) => entry.seconds) ? (
+      {usage.isPending ? (
+        <Loading />
+      ) : !usage.data.some((entry) => entry.seconds) ? (
         <p className="muted">Nothing has run in this time.</p>
       ) : (
         <div className="stack tight">

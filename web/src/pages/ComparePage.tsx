@@ -1,26 +1,28 @@
 /** Any set of trials side by side: curves overlaid, and a table that begins with what differs. */
-import { useQueries, type UseQueryResult } from "@tanstack/react-query";
+import { useQueries, useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { useMemo, useState, type ReactNode } from "react";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import { useLive } from "../api/events";
-import { experimentQuery, trialQuery } from "../api/queries";
-import { metricIds } from "../api/series";
+import { experimentQuery, experimentsQuery, trialsByIdQuery } from "../api/queries";
+import { isLearning, metricIds } from "../api/series";
 import { useManySeries } from "../api/manySeries";
 import type { Experiment, Trial } from "../api/types";
-import { isCounter, MetricCharts } from "../charts/MetricCharts";
-import { colorAt } from "../charts/palette";
+import { isCounter, MetricCharts, type TrialInk } from "../charts/MetricCharts";
+import { LineSample } from "../charts/RunLegend";
+import { strokeOf } from "../charts/palette";
 import { useTheme } from "../theme/theme";
 import { flatten, formatNumber, formatValue } from "../text/format";
 import { isLive } from "../text/state";
 import { Empty, ErrorNote, Loading, PageHead, Panel, StateBadge } from "../ui/parts";
 
-/** Answers to several questions as one. */
-function all<T>(answers: readonly UseQueryResult<T>[]): { data: T[]; isPending: boolean; error: unknown } {
-  return {
-    data: answers.flatMap((answer) => (answer.data === undefined ? [] : [answer.data])),
-    isPending: answers.some((answer) => answer.isPending),
-    error: answers.find((answer) => answer.error)?.error ?? null,
-  };
+/** In the order they were asked for, which is the reader's. */
+const inOrder = <T extends { id: number }>(ids: readonly number[], found: readonly T[]): T[] =>
+  ids.flatMap((id) => found.find((each) => each.id === id) ?? []);
+
+/** An experiment that was chosen is called by its name; several trials of one by their numbers. */
+function nameOf(trial: Trial, experiments: readonly Experiment[]): string {
+  const experiment = experiments.find((each) => each.id === trial.experimentId);
+  return experiment ? `${experiment.id} ${experiment.name}` : `trial ${trial.id}`;
 }
 
 const numbers = (text: string | null): number[] => (text ?? "").split(",").map(Number).filter(Boolean);
@@ -30,34 +32,39 @@ export default function ComparePage(): ReactNode {
   const navigate = useNavigate();
   const theme = useTheme();
   const [lit, setLit] = useState<string | null>(null);
-  const asked = numbers(params.get("experiments"));
-  const experiments = useQueries({ queries: asked.map((id) => experimentQuery(id)), combine: all });
-  const ids = useMemo(
-    () => [...new Set([...numbers(params.get("trials")), ...experiments.data.flatMap(bestTrialOf)])],
-    [params, experiments.data],
-  );
-  const answers = useQueries({ queries: ids.map((id) => trialQuery(id)), combine: all });
-  const trials = answers.data;
+  const asked = useMemo(() => numbers(params.get("experiments")), [params]);
+  const page = useQuery({
+    ...experimentsQuery({ "experimentIdFilter.incl": asked, limit: asked.length }),
+    enabled: asked.length > 0,
+  });
+  const experiments = useMemo(() => page.data?.experiments ?? [], [page.data]);
+  // Before the first validation an experiment has no best trial; its first one is asked for.
+  const unknown = useMemo(() => experiments.filter((each) => !each.bestTrialId).map((each) => each.id), [experiments]);
+  const first = useQueries({ queries: unknown.map((id) => experimentQuery(id)), combine: dataOf });
+  const ids = useMemo(() => {
+    const firstOf = new Map(first.map((each) => [each.id, each.trialIds?.[0]]));
+    const chosen = inOrder(asked, experiments).flatMap((each) => each.bestTrialId ?? firstOf.get(each.id) ?? []);
+    return [...new Set([...numbers(params.get("trials")), ...chosen])];
+  }, [params, asked, experiments, first]);
+  const answers = useQuery(trialsByIdQuery(ids));
+  const trials = useMemo(() => inOrder(ids, answers.data ?? []), [ids, answers.data]);
   useLive(
-    ids.map((id) => `trial/${id}`),
-    ids.map((id) => ["trial", id]),
-    500,
+    trials.filter((trial) => isLive(trial.state)).map((trial) => `trial/${trial.id}`),
+    [["trials"]],
+    2000,
   );
-  const metrics = useMemo(
-    () => metricIds(trials).filter(({ group }) => group === "training" || group === "validation"),
-    [trials],
-  );
+  const metrics = useMemo(() => metricIds(trials).filter(isLearning), [trials]);
   const drawn = useManySeries(
     ids,
     metrics,
     trials.some((trial) => isLive(trial.state)),
   );
   const inks = useMemo(
-    () => trials.map((trial, index) => ({ id: trial.id, label: `trial ${trial.id}`, color: colorAt(index, theme) })),
-    [trials, theme],
+    () => trials.map((trial) => ({ id: trial.id, label: nameOf(trial, experiments), ...strokeOf(trial.id, theme) })),
+    [trials, experiments, theme],
   );
-  const error = experiments.error ?? answers.error;
-  const isPending = experiments.isPending || answers.isPending;
+  const error = page.error ?? answers.error;
+  const isPending = page.isLoading || answers.isLoading || first.length < unknown.length;
   if (!ids.length && !isPending)
     return (
       <>
@@ -83,7 +90,7 @@ export default function ComparePage(): ReactNode {
         <>
           <Differences
             trials={trials}
-            colors={new Map(inks.map((trial) => [trial.id, trial.color]))}
+            inks={new Map(inks.map((trial) => [trial.id, trial]))}
             lit={lit}
             onHover={setLit}
           />
@@ -101,20 +108,17 @@ export default function ComparePage(): ReactNode {
   );
 }
 
-/** An experiment stands for its best trial; before the first validation, for its first. */
-function bestTrialOf(experiment: Experiment): number[] {
-  const id = experiment.bestTrialId ?? experiment.trialIds?.[0];
-  return id ? [id] : [];
-}
+const dataOf = (answers: readonly UseQueryResult<Experiment>[]): Experiment[] =>
+  answers.flatMap((answer) => answer.data ?? []);
 
 interface DifferencesProps {
   trials: readonly Trial[];
-  colors: ReadonlyMap<number, string>;
+  inks: ReadonlyMap<number, TrialInk>;
   lit: string | null;
   onHover: (id: string | null) => void;
 }
 
-function Differences({ trials, colors, lit, onHover }: DifferencesProps): ReactNode {
+function Differences({ trials, inks, lit, onHover }: DifferencesProps): ReactNode {
   const [all, setAll] = useState(false);
   const rows = useMemo(() => compareRows(trials), [trials]);
   const shown = all ? rows : rows.filter((row) => row.differs);
@@ -135,7 +139,9 @@ function Differences({ trials, colors, lit, onHover }: DifferencesProps): ReactN
         <table className="table" aria-label="Comparison">
           <thead>
             <tr>
-              <th />
+              <th>
+                <span className="sr">Fact</span>
+              </th>
               {trials.map((trial) => (
                 <th
                   key={trial.id}
@@ -144,8 +150,8 @@ function Differences({ trials, colors, lit, onHover }: DifferencesProps): ReactN
                   onMouseLeave={() => onHover(null)}
                   style={lit === String(trial.id) ? { color: "var(--text)" } : {}}
                 >
-                  <span className="swatch" style={{ background: colors.get(trial.id), marginRight: 6 }} />
-                  <Link to={`/trials/${trial.id}`}>Trial {trial.id}</Link>
+                  <LineSample color={inks.get(trial.id)?.color ?? ""} dash={inks.get(trial.id)?.dash ?? []} />{" "}
+                  <Link to={`/trials/${trial.id}`}>{inks.get(trial.id)?.label}</Link>
                 </th>
               ))}
             </tr>

@@ -1,31 +1,36 @@
 /** What runs now, what ran lately, how full the cluster is. */
-import { useQuery } from "@tanstack/react-query";
+import { useQueries, useQuery, type UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { useLive } from "../api/events";
 import { agentsQuery, experimentsQuery, jobsQuery, poolsQuery, type ExperimentState } from "../api/queries";
-import type { Experiment } from "../api/types";
+import type { Experiment, Job } from "../api/types";
 import { formatNumber, plural } from "../text/format";
 import { Icon } from "../ui/Icon";
-import { Ago, Bar, Empty, ErrorNote, Loading, PageHead, Panel, StateBadge } from "../ui/parts";
+import { Ago, Bar, Empty, ErrorNote, NoRows, PageHead, Panel, StateBadge } from "../ui/parts";
 import { FirstExperiment } from "./FirstExperiment";
 
-const RUNNING: ExperimentState[] = [
+const ACTIVE: ExperimentState[] = [
   "STATE_ACTIVE",
   "STATE_STOPPING_COMPLETED",
   "STATE_STOPPING_CANCELED",
   "STATE_STOPPING_KILLED",
   "STATE_STOPPING_ERROR",
 ];
+/** The server keeps running and waiting ones under one state; up to so many are told apart here. */
+const MOST_COUNTED = 200;
+const SHOWN = 8;
 
 export function HomePage(): ReactNode {
   useLive(["experiments", "queue"], [["experiments"], ["cluster"], ["queue"]], 500);
   const running = useQuery(
-    experimentsQuery({ states: RUNNING, sortBy: "SORT_BY_START_TIME", descending: true, limit: 8 }),
+    experimentsQuery({ states: ACTIVE, sortBy: "SORT_BY_START_TIME", descending: true, limit: MOST_COUNTED }),
   );
   const recent = useQuery(
     experimentsQuery({ sortBy: "SORT_BY_START_TIME", descending: true, limit: 12, archived: false }),
   );
+  const runningRows = (running.data?.experiments ?? []).filter((row) => row.state !== "STATE_QUEUED");
+  const isCounted = (running.data?.pagination.total ?? 0) <= MOST_COUNTED;
   const nothing = recent.data?.pagination.total === 0;
   return (
     <>
@@ -38,8 +43,8 @@ export function HomePage(): ReactNode {
           </Link>
         }
       />
-      <ErrorNote error={recent.error} />
-      <Figures running={running.data?.pagination.total} />
+      <ErrorNote error={recent.error ?? running.error} />
+      <Figures running={running.data && `${runningRows.length}${isCounted ? "" : "+"}`} />
       {nothing ? (
         <Panel>
           <FirstExperiment />
@@ -47,24 +52,22 @@ export function HomePage(): ReactNode {
       ) : (
         <div className="grid two">
           <Panel title="Running now" flush>
-            {running.isPending ? (
-              <Loading />
-            ) : (
-              <ExperimentRows
-                rows={running.data?.experiments ?? []}
-                empty={
+            <ExperimentRows
+              rows={runningRows.slice(0, SHOWN)}
+              empty={
+                <NoRows of={running}>
                   <Empty title="Nothing is running">
                     <p>Start one from an example or fork an earlier one.</p>
                     <Link className="btn" to="/experiments/new">
                       New experiment
                     </Link>
                   </Empty>
-                }
-              />
-            )}
+                </NoRows>
+              }
+            />
           </Panel>
           <Panel title="Recent experiments" actions={<Link to="/experiments">All experiments</Link>} flush>
-            {recent.isPending ? <Loading /> : <ExperimentRows rows={recent.data?.experiments ?? []} empty={null} />}
+            <ExperimentRows rows={recent.data?.experiments ?? []} empty={<NoRows of={recent}>{null}</NoRows>} />
           </Panel>
         </div>
       )}
@@ -72,13 +75,10 @@ export function HomePage(): ReactNode {
   );
 }
 
-function Figures({ running }: { running: number | undefined }): ReactNode {
+function Figures({ running }: { running: string | undefined }): ReactNode {
   const agents = useQuery({ ...agentsQuery, refetchInterval: 10_000 }).data;
   const pools = useQuery(poolsQuery).data;
-  const pool = pools?.find((candidate) => candidate.defaultComputePool) ?? pools?.[0];
-  const queued = useQuery(jobsQuery(pool?.name ?? "")).data?.filter(
-    (job) => job.summary?.state === "STATE_QUEUED",
-  ).length;
+  const queued = useQueries({ queries: (pools ?? []).map((pool) => jobsQuery(pool.name)), combine: queuedOf });
   const slots = (agents ?? []).flatMap((agent) => Object.values(agent.slots ?? {}));
   const used = slots.filter((slot) => slot.container).length;
   return (
@@ -102,6 +102,12 @@ function Figures({ running }: { running: number | undefined }): ReactNode {
       </div>
     </div>
   );
+}
+
+/** In all pools; unknown until every pool has said. */
+function queuedOf(answers: readonly UseQueryResult<Job[]>[]): number | undefined {
+  if (!answers.length || answers.some((answer) => !answer.data)) return undefined;
+  return answers.flatMap((answer) => answer.data ?? []).filter((job) => job.summary?.state === "STATE_QUEUED").length;
 }
 
 function ExperimentRows({ rows, empty }: { rows: readonly Experiment[]; empty: ReactNode }): ReactNode {

@@ -10,7 +10,7 @@ import { TextField } from "../ui/fields";
 import { FormDialog } from "../ui/FormDialog";
 import { useForm } from "../ui/useForm";
 import { Icon } from "../ui/Icon";
-import { Ago, Bar, Empty, ErrorNote, Loading, PageHead, Panel, StateBadge } from "../ui/parts";
+import { Ago, Bar, Empty, ErrorNote, NoRows, PageHead, Panel, StateBadge } from "../ui/parts";
 
 type Change = NonNullable<Request<"post", "/api/v1/job-queues">["body"]["updates"]>[number];
 
@@ -49,7 +49,17 @@ export default function QueuePage(): ReactNode {
         )}
       </PageHead>
       <ErrorNote error={pools.error ?? jobs.error} />
-      <Panel flush>{jobs.isPending && pool ? <Loading /> : <Jobs jobs={jobs.data ?? []} />}</Panel>
+      <Panel flush>
+        {jobs.data?.length ? (
+          <Jobs jobs={jobs.data} />
+        ) : (
+          <NoRows of={pools.data && !pool ? pools : jobs}>
+            <Empty title="The queue is empty">
+              <p>Experiments that run or wait for slots are listed here.</p>
+            </Empty>
+          </NoRows>
+        )}
+      </Panel>
     </>
   );
 }
@@ -77,18 +87,14 @@ function Jobs({ jobs }: { jobs: readonly Job[] }): ReactNode {
     setDragged(null);
     setOver(null);
   };
-  if (!jobs.length)
-    return (
-      <Empty title="The queue is empty">
-        <p>Experiments that run or wait for slots are listed here.</p>
-      </Empty>
-    );
   return (
     <div className="table-wrap">
       <table className="table" aria-label="Jobs">
         <thead>
           <tr>
-            <th style={{ width: 1 }} />
+            <th style={{ width: 1 }}>
+              <span className="sr">Order</span>
+            </th>
             <th>Job</th>
             <th>State</th>
             <th>Progress</th>
@@ -97,7 +103,9 @@ function Jobs({ jobs }: { jobs: readonly Job[] }): ReactNode {
             <th className="num">Weight</th>
             <th>User</th>
             <th className="num">Submitted</th>
-            <th />
+            <th>
+              <span className="sr">Actions</span>
+            </th>
           </tr>
         </thead>
         <tbody>

@@ -58,7 +58,9 @@ export default function UsersPage(): ReactNode {
                   <th>Role</th>
                   <th>State</th>
                   <th className="num">Last seen</th>
-                  <th />
+                  <th>
+                    <span className="sr">Actions</span>
+                  </th>
                 </tr>
               </thead>
               <tbody>

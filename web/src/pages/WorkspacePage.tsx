@@ -5,7 +5,7 @@ import { api } from "../api/client";
 import { projectsQuery, workspacesQuery } from "../api/queries";
 import { plural } from "../text/format";
 import { Icon } from "../ui/Icon";
-import { Ago, Empty, ErrorNote, Loading, PageHead, Panel } from "../ui/parts";
+import { Ago, Empty, ErrorNote, NoRows, PageHead, Panel } from "../ui/parts";
 import { NameDialog } from "./NameDialog";
 
 export default function WorkspacePage(): ReactNode {
@@ -34,17 +34,17 @@ export default function WorkspacePage(): ReactNode {
         }
       />
       <ErrorNote error={projects.error} />
-      {projects.isPending ? (
-        <Loading />
-      ) : !projects.data?.length ? (
-        <Panel>
-          <Empty title="No project yet">
-            <p>Projects group the experiments of one question. Name one in a configuration, or add it here.</p>
-            <button className="btn" onClick={() => setAdding(true)}>
-              New project
-            </button>
-          </Empty>
-        </Panel>
+      {!projects.data?.length ? (
+        <NoRows of={projects}>
+          <Panel>
+            <Empty title="No project yet">
+              <p>Projects group the experiments of one question. Name one in a configuration, or add it here.</p>
+              <button className="btn" onClick={() => setAdding(true)}>
+                New project
+              </button>
+            </Empty>
+          </Panel>
+        </NoRows>
       ) : (
         <div className="grid cards">
           {projects.data.map((project) => (

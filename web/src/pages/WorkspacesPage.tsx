@@ -5,7 +5,7 @@ import { api } from "../api/client";
 import { workspacesQuery } from "../api/queries";
 import { plural } from "../text/format";
 import { Icon } from "../ui/Icon";
-import { Empty, ErrorNote, Loading, PageHead, Panel } from "../ui/parts";
+import { Empty, ErrorNote, NoRows, PageHead, Panel } from "../ui/parts";
 import { NameDialog } from "./NameDialog";
 
 export default function WorkspacesPage(): ReactNode {
@@ -28,14 +28,14 @@ export default function WorkspacesPage(): ReactNode {
         }
       />
       <ErrorNote error={workspaces.error} />
-      {workspaces.isPending ? (
-        <Loading />
-      ) : !workspaces.data?.length ? (
-        <Panel>
-          <Empty title="No workspace yet">
-            <p>A workspace holds the projects of a team.</p>
-          </Empty>
-        </Panel>
+      {!workspaces.data?.length ? (
+        <NoRows of={workspaces}>
+          <Panel>
+            <Empty title="No workspace yet">
+              <p>A workspace holds the projects of a team.</p>
+            </Empty>
+          </Panel>
+        </NoRows>
       ) : (
         <div className="grid cards">
           {workspaces.data.map((workspace) => (

@@ -15,7 +15,12 @@ export function Dialog({ title, onClose, children, footer, wide, onSubmit }: Pro
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = element.current!;
+    const before = document.activeElement;
     if (!dialog.open) dialog.showModal();
+    // React takes the element away without closing it: the focus goes back to where it was by our hand.
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
   }, []);
   const content = (
     <>

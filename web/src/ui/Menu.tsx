@@ -1,4 +1,4 @@
-/** A drop-down: arrow keys move, Escape closes, a click outside closes. */
+/** A drop-down of links, buttons or boxes to tick: arrow keys move, Escape closes, a click outside closes. */
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 
 interface Props {
@@ -40,18 +40,16 @@ export function Menu({ label, name, className = "btn", align = "right", up, keep
   };
   return (
     <div className="menu" ref={root} onKeyDown={onKey}>
-      <button
-        type="button"
-        className={className}
-        aria-haspopup="menu"
-        aria-expanded={open}
-        aria-label={name}
-        onClick={() => setOpen(!open)}
-      >
+      <button type="button" className={className} aria-expanded={open} aria-label={name} onClick={() => setOpen(!open)}>
         {label}
       </button>
       {open && (
-        <div className={`menu-list ${align} ${up ? "up" : ""}`} role="menu" onClick={() => !keepOpen && setOpen(false)}>
+        <div
+          className={`menu-list ${align} ${up ? "up" : ""}`}
+          role="group"
+          aria-label={name ?? "Choices"}
+          onClick={() => !keepOpen && setOpen(false)}
+        >
           {children}
         </div>
       )}

@@ -1,5 +1,5 @@
 /** Small shared parts without state of their own. */
-import type { ReactNode } from "react";
+import { useEffect, useRef, type ReactNode } from "react";
 import { Link, NavLink } from "react-router";
 import { isRunning, toneOf, wordOf } from "../text/state";
 import { formatAgo, formatTime } from "../text/format";
@@ -43,10 +43,24 @@ export function Bar({ share, label }: { share: number; label?: string }): ReactN
 export function Empty({ title, children }: { title: string; children?: ReactNode }): ReactNode {
   return (
     <div className="empty">
-      <h3>{title}</h3>
+      <p className="empty-title">{title}</p>
       {children}
     </div>
   );
+}
+
+/** In the place of rows: they are on their way, or there are none. A refusal is no emptiness; who owns `of` shows it. */
+export function NoRows({
+  of,
+  rows = 3,
+  children,
+}: {
+  of: { isPending: boolean; error: unknown };
+  rows?: number;
+  children: ReactNode;
+}): ReactNode {
+  if (of.isPending) return <Loading rows={rows} />;
+  return of.error ? null : children;
 }
 
 export function ErrorNote({ error }: { error: unknown }): ReactNode {
@@ -133,6 +147,15 @@ export function Segment<T extends string>({
   );
 }
 
+/** What the tab of the browser is called: the page's heading without its badges. */
+function titleOf(heading: HTMLElement): string {
+  const words = [...heading.childNodes].filter((node) => !(node instanceof Element && node.matches(".badge")));
+  return `${words
+    .map((node) => node.textContent)
+    .join("")
+    .trim()} · Resolute`;
+}
+
 export interface Crumb {
   label: string;
   to?: string;
@@ -149,6 +172,10 @@ export function PageHead({
   actions?: ReactNode;
   children?: ReactNode;
 }): ReactNode {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = titleOf(heading.current!);
+  });
   return (
     <header className="page-head">
       <div className="grow stack tight" style={{ gap: 2 }}>
@@ -159,7 +186,9 @@ export function PageHead({
             ))}
           </nav>
         )}
-        <h1 className="row wrap">{title}</h1>
+        <h1 ref={heading} className="row wrap">
+          {title}
+        </h1>
         {children}
       </div>
       {actions && <div className="row wrap">{actions}</div>}

@@ -116,7 +116,9 @@ function Files({ checkpoint }: { checkpoint: Checkpoint }): ReactNode {
           <tr>
             <th>File</th>
             <th className="num">Size</th>
-            <th />
+            <th>
+              <span className="sr">Actions</span>
+            </th>
           </tr>
         </thead>
         <tbody>

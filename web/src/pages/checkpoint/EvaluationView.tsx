@@ -118,7 +118,9 @@ function Errors({ evaluation }: { evaluation: Evaluation }): ReactNode {
             <th>Kind</th>
             <th className="num">Count</th>
             <th className="num">AP lost, points</th>
-            <th style={{ width: "25%" }} />
+            <th style={{ width: "25%" }}>
+              <span className="sr">Share</span>
+            </th>
           </tr>
         </thead>
         <tbody>

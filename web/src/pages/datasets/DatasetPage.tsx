@@ -142,7 +142,9 @@ function ClassTable({ dataset, counts, filter, onFilter }: ClassProps): ReactNod
             <th className="num">Id</th>
             <th>Class</th>
             <th className="num">Labels</th>
-            <th style={{ width: "30%" }} />
+            <th style={{ width: "30%" }}>
+              <span className="sr">Share</span>
+            </th>
             <th className="num">Images</th>
           </tr>
         </thead>

@@ -6,7 +6,7 @@ import { datasetsQuery } from "../../api/queries";
 import type { Dataset } from "../../api/types";
 import { formatBytes, formatCount } from "../../text/format";
 import { DataTable, type Column } from "../../ui/DataTable";
-import { Ago, Empty, ErrorNote, Loading, PageHead, Panel } from "../../ui/parts";
+import { Ago, Empty, ErrorNote, NoRows, PageHead, Panel } from "../../ui/parts";
 
 export const countOf = (dataset: Dataset, key: "images" | "annotations"): string => {
   const value = dataset.statistics?.[key];
@@ -58,16 +58,16 @@ export default function DatasetsPage(): ReactNode {
           columns={COLUMNS}
           rowId={rowId}
           empty={
-            query.isPending ? (
-              <Loading />
-            ) : name ? (
-              <Empty title={`No dataset has “${name}” in its name`} />
-            ) : (
-              <Empty title="No dataset is registered yet">
-                <p>A dataset version holds the digests of its files, its classes and where it came from.</p>
-                <code>resolute dataset create NAME FOLDER</code>
-              </Empty>
-            )
+            <NoRows of={query}>
+              {name ? (
+                <Empty title={`No dataset has “${name}” in its name`} />
+              ) : (
+                <Empty title="No dataset is registered yet">
+                  <p>A dataset version holds the digests of its files, its classes and where it came from.</p>
+                  <code>resolute dataset create NAME FOLDER</code>
+                </Empty>
+              )}
+            </NoRows>
           }
         />
       </Panel>

@@ -16,7 +16,7 @@ import { SPANS, TrafficCharts, type Span } from "./TrafficCharts";
 import { TrafficSplit } from "./TrafficSplit";
 import { TryIt } from "./TryIt";
 
-const NOTHING: Traffic = { points: [], stepS: 1 };
+const NOTHING: Traffic = { points: [], stepS: 1, recent: [], recentS: 30 };
 
 export default function DeploymentPage(): ReactNode {
   const name = useParams()["name"] ?? "";
@@ -61,7 +61,7 @@ function Live({ deployment }: { deployment: Deployment }): ReactNode {
     <>
       <Panel title="Traffic" actions={<Segment label="Time shown" value={span} options={SPANS} onChange={setSpan} />}>
         {deployment.revisions.length ? (
-          <TrafficSplit deployment={deployment} points={traffic.points} now={now} />
+          <TrafficSplit deployment={deployment} traffic={traffic} />
         ) : (
           <Empty title="No revision yet" />
         )}

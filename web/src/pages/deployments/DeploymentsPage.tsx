@@ -7,7 +7,7 @@ import { useLive } from "../../api/events";
 import type { Deployment } from "../../api/types";
 import { DataTable, type Column } from "../../ui/DataTable";
 import { Icon } from "../../ui/Icon";
-import { Ago, Empty, ErrorNote, Loading, PageHead, Panel, StateBadge } from "../../ui/parts";
+import { Ago, Empty, ErrorNote, NoRows, PageHead, Panel, StateBadge } from "../../ui/parts";
 import { CreateDialog } from "./CreateDialog";
 import { roleOf, sourceLabel } from "./traffic";
 import { SplitBar } from "./TrafficSplit";
@@ -51,9 +51,7 @@ export default function DeploymentsPage(): ReactNode {
           columns={COLUMNS}
           rowId={rowId}
           empty={
-            query.isPending ? (
-              <Loading />
-            ) : (
+            <NoRows of={query}>
               <Empty title="Nothing is deployed yet">
                 <p>A deployment serves a version of a model under a name, over the protocols of KServe.</p>
                 <code>resolute deploy create NAME --model MODEL/VERSION</code>
@@ -61,7 +59,7 @@ export default function DeploymentsPage(): ReactNode {
                   Choose a model
                 </Link>
               </Empty>
-            )
+            </NoRows>
           }
         />
       </Panel>

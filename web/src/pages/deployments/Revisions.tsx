@@ -27,7 +27,9 @@ export function Revisions({ deployment, onPin }: Props): ReactNode {
             <th>Slots each</th>
             <th>Logs</th>
             <th className="num">Made</th>
-            <th />
+            <th>
+              <span className="sr">Actions</span>
+            </th>
           </tr>
         </thead>
         <tbody>

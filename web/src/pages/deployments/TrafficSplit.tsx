@@ -1,12 +1,12 @@
 /** Who answers how much of the traffic, as a bar and as a line of figures for each. */
 import type { ReactNode } from "react";
 import { colorAt } from "../../charts/palette";
-import type { Deployment, Revision, TrafficPoint } from "../../api/types";
+import type { Traffic } from "../../api/deployments";
+import type { Deployment, Revision } from "../../api/types";
 import { formatDuration, formatNumber } from "../../text/format";
 import { useTheme } from "../../theme/theme";
 import { figuresOf, roleOf, sourceLabel, type Role } from "./traffic";
 
-const RECENT_S = 30;
 export const ROLE_WORDS: Record<Role, string> = { stable: "Stable", canary: "Canary", shadow: "Shadow", "": "" };
 
 export function SplitBar({ deployment, thin }: { deployment: Deployment; thin?: boolean }): ReactNode {
@@ -15,7 +15,7 @@ export function SplitBar({ deployment, thin }: { deployment: Deployment; thin?: 
   const words = parts.map((each) => `revision ${each.number} ${formatNumber(each.trafficPercent)} %`).join(", ");
   return (
     <div
-      className={`split ${thin ? "thin" : ""}`}
+      className={`traffic-bar ${thin ? "thin" : ""}`}
       role="img"
       aria-label={words ? `Traffic: ${words}` : "No revision gets traffic"}
       title={words}
@@ -34,11 +34,10 @@ const answering = (deployment: Deployment): Revision[] =>
 
 interface Props {
   deployment: Deployment;
-  points: readonly TrafficPoint[];
-  now: number;
+  traffic: Traffic;
 }
 
-export function TrafficSplit({ deployment, points, now }: Props): ReactNode {
+export function TrafficSplit({ deployment, traffic }: Props): ReactNode {
   const rows = deployment.revisions
     .filter((each) => roleOf(deployment, each.number) || each.trafficPercent > 0)
     .sort((a, b) => a.number - b.number);
@@ -61,20 +60,20 @@ export function TrafficSplit({ deployment, points, now }: Props): ReactNode {
           </thead>
           <tbody>
             {rows.map((each) => (
-              <Row key={each.number} revision={each} deployment={deployment} points={points} now={now} />
+              <Row key={each.number} revision={each} deployment={deployment} traffic={traffic} />
             ))}
           </tbody>
         </table>
       </div>
-      <span className="faint">Figures of the last {RECENT_S} seconds.</span>
+      <span className="faint">Figures of the last {traffic.recentS} seconds, over all their requests.</span>
     </div>
   );
 }
 
-function Row({ revision, deployment, points, now }: Props & { revision: Revision }): ReactNode {
+function Row({ revision, deployment, traffic }: Props & { revision: Revision }): ReactNode {
   const theme = useTheme();
   const role = roleOf(deployment, revision.number);
-  const figures = figuresOf(points, revision.number, { seconds: RECENT_S, now });
+  const figures = figuresOf(traffic, revision.number);
   const share =
     role === "shadow" ? `copies of ${deployment.shadowPercent} %` : `${formatNumber(revision.trafficPercent)} %`;
   return (

@@ -1,4 +1,5 @@
 /** Counts of requests as lines to draw and as figures to read. Pure: `now` comes in. */
+import type { Traffic } from "../../api/deployments";
 import type { Deployment, TrafficPoint } from "../../api/types";
 
 export type Measure = "rate" | "errors" | "p50Ms" | "p95Ms" | "p99Ms";
@@ -93,28 +94,16 @@ function joinedCurve(
   return { revision, x, y };
 }
 
-/** Over the last `seconds`. Percentiles are means weighted by requests: near enough to read, exact in the charts. */
-export function figuresOf(
-  points: readonly TrafficPoint[],
-  revision: number,
-  { seconds, now }: { seconds: number; now: number },
-): Figures {
-  const recent = points.filter(
-    (point) => point.revision === revision && Date.parse(point.time) / 1000 >= now - seconds,
-  );
-  const requests = recent.reduce((sum, point) => sum + point.requests, 0);
-  const errors = recent.reduce((sum, point) => sum + point.errors, 0);
-  const mean = (key: "p50Ms" | "p95Ms" | "p99Ms"): number | null => {
-    const known = recent.filter((point) => point[key] !== null && point.requests > 0);
-    const weight = known.reduce((sum, point) => sum + point.requests, 0);
-    return weight ? known.reduce((sum, point) => sum + point[key]! * point.requests, 0) / weight : null;
-  };
+/** As the server counted them over a while: percentiles of its steps could not be put together here. */
+export function figuresOf({ recent, recentS }: Pick<Traffic, "recent" | "recentS">, revision: number): Figures {
+  const found = recent.find((point) => point.revision === revision);
+  const requests = found?.requests ?? 0;
   return {
-    rate: requests / seconds,
-    errorShare: requests ? errors / requests : null,
-    p50Ms: mean("p50Ms"),
-    p95Ms: mean("p95Ms"),
-    p99Ms: mean("p99Ms"),
+    rate: requests / recentS,
+    errorShare: requests ? found!.errors / requests : null,
+    p50Ms: found?.p50Ms ?? null,
+    p95Ms: found?.p95Ms ?? null,
+    p99Ms: found?.p99Ms ?? null,
   };
 }
 

@@ -10,7 +10,7 @@ import { DataTable, type Column } from "../../ui/DataTable";
 import { useFeedback } from "../../ui/Feedback";
 import { Icon } from "../../ui/Icon";
 import { saveFile } from "../../ui/saveFile";
-import { Ago, Empty, ErrorNote, Loading, Panel, StateBadge } from "../../ui/parts";
+import { Ago, Empty, ErrorNote, NoRows, Panel, StateBadge } from "../../ui/parts";
 import { RegisterDialog } from "../models/RegisterDialog";
 
 const rowId = (checkpoint: Checkpoint): string => checkpoint.uuid;
@@ -94,7 +94,7 @@ export function CheckpointsTab({
       { id: "time", title: "Saved", numeric: true, cell: (row) => <Ago when={row.reportTime} /> },
       {
         id: "actions",
-        title: "",
+        title: <span className="sr">Actions</span>,
         width: 1,
         cell: (row) => (
           <span className="row">
@@ -139,13 +139,11 @@ export function CheckpointsTab({
         rowId={rowId}
         height="calc(100vh - 260px)"
         empty={
-          query.isPending ? (
-            <Loading />
-          ) : (
+          <NoRows of={query}>
             <Empty title="No checkpoint yet">
               <p>Checkpoints appear when a trial saves one, at the latest when it ends or is paused.</p>
             </Empty>
-          )
+          </NoRows>
         }
       />
       {registering && <RegisterDialog uuid={registering} onClose={() => setRegistering(null)} />}

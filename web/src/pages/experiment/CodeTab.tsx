@@ -8,7 +8,7 @@ import { formatBytes } from "../../text/format";
 import { languageOf } from "../../text/highlight";
 import { CodeView, DiffView } from "../../ui/Code";
 import { Icon } from "../../ui/Icon";
-import { Empty, ErrorNote, Loading, Panel } from "../../ui/parts";
+import { Empty, ErrorNote, Loading, NoRows, Panel } from "../../ui/parts";
 
 const LARGEST_SHOWN = 1_000_000;
 
@@ -24,17 +24,18 @@ export function CodeTab({ experiment }: { experiment: Experiment }): ReactNode {
   const first = files.find((file) => !file.isDir);
   const path = chosen || first?.path || "";
   const otherId = Number(other) || (other === "" ? 0 : NaN);
-  if (tree.isPending) return <Loading />;
   if (!files.length)
     return (
       <Panel>
         <ErrorNote error={tree.error} />
-        <Empty title="No code was uploaded">
-          <p>
-            Give a folder to <code>resolute experiment create config.yaml FOLDER</code> and its files are kept with the
-            experiment.
-          </p>
-        </Empty>
+        <NoRows of={tree}>
+          <Empty title="No code was uploaded">
+            <p>
+              Give a folder to <code>resolute experiment create config.yaml FOLDER</code> and its files are kept with
+              the experiment.
+            </p>
+          </Empty>
+        </NoRows>
       </Panel>
     );
   const actions = (
@@ -52,7 +53,7 @@ export function CodeTab({ experiment }: { experiment: Experiment }): ReactNode {
   );
   return (
     <Panel title={otherId ? `Experiment ${otherId} → ${experiment.id}` : "Files"} actions={actions} flush>
-      <div className="split">
+      <div className="files">
         <div className="file-tree" role="tree" aria-label="Files">
           {files.map((file) => (
             <button

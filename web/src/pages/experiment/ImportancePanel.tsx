@@ -1,20 +1,29 @@
 import { useMemo, type ReactNode } from "react";
 import { importances, MIN_TRIALS } from "../../charts/importance";
-import { Empty, Panel } from "../../ui/parts";
+import { Empty, Loading, Panel } from "../../ui/parts";
 import type { Point } from "./searchData";
 
-export function ImportancePanel({ points, metric }: { points: readonly Point[]; metric: string }): ReactNode {
+/** Without points they are still on their way. */
+export function ImportancePanel({
+  points,
+  metric,
+}: {
+  points: readonly Point[] | undefined;
+  metric: string;
+}): ReactNode {
   const found = useMemo(
     () =>
       importances(
-        points.map((point) => point.values),
-        points.map((point) => point.metric),
+        (points ?? []).map((point) => point.values),
+        (points ?? []).map((point) => point.metric),
       ),
     [points],
   );
   return (
     <Panel title="Hyperparameter importance">
-      {!found.length ? (
+      {!points ? (
+        <Loading />
+      ) : !found.length ? (
         <Empty title="Not enough trials yet">
           <p>It needs {MIN_TRIALS} validated trials whose hyperparameters differ.</p>
         </Empty>

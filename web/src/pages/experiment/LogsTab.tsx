@@ -1,23 +1,29 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState, type ReactNode } from "react";
+import { useMemo, type ReactNode } from "react";
+import { useSearchParams } from "react-router";
 import { trialsQuery } from "../../api/queries";
 import type { Experiment, Trial } from "../../api/types";
 import { LogView } from "../../logs/LogView";
 import { isEnded, wordOf } from "../../text/state";
-import { Empty, Loading, Panel } from "../../ui/parts";
+import { Empty, ErrorNote, NoRows, Panel } from "../../ui/parts";
 
 export function LogsTab({ experiment }: { experiment: Experiment }): ReactNode {
   const page = useQuery(trialsQuery(experiment.id, { sortBy: "SORT_BY_ID", descending: false, limit: 1000 }));
-  const [chosen, setChosen] = useState(0);
+  const [params, setParams] = useSearchParams();
+  const chosen = Number(params.get("trial"));
+  // Another trial has another log: nothing of the filter but the trial stays.
+  const setChosen = (id: number): void => setParams({ trial: String(id) }, { replace: true });
   const trials = page.data?.trials ?? [];
   const trial = trials.find((candidate) => candidate.id === chosen) ?? trials[0];
-  if (page.isPending) return <Loading />;
   if (!trial)
     return (
       <Panel>
-        <Empty title="No trial has started yet">
-          <p>Its log appears here from the first line.</p>
-        </Empty>
+        <ErrorNote error={page.error} />
+        <NoRows of={page}>
+          <Empty title="No trial has started yet">
+            <p>Its log appears here from the first line.</p>
+          </Empty>
+        </NoRows>
       </Panel>
     );
   return (

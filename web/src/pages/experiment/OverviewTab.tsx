@@ -2,11 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState, type ReactNode } from "react";
 import { Link, useNavigate } from "react-router";
-import { metricIds, useExperimentSeries } from "../../api/series";
+import { isLearning, metricIds, useExperimentSeries } from "../../api/series";
 import { experimentDatasetsQuery, trialsQuery } from "../../api/queries";
 import type { Experiment, Trial } from "../../api/types";
 import { MetricCharts, type TrialInk } from "../../charts/MetricCharts";
-import { colorAt } from "../../charts/palette";
+import { FailurePanel } from "../../logs/FailurePanel";
+import { strokeOf } from "../../charts/palette";
 import { useTheme } from "../../theme/theme";
 import { formatBytes, formatDuration, formatNumber, plural, secondsBetween } from "../../text/format";
 import { isLive } from "../../text/state";
@@ -23,20 +24,18 @@ export function OverviewTab({ experiment }: { experiment: Experiment }): ReactNo
   // Best first, so that a large search shows the trials worth looking at.
   const page = useQuery(trialsQuery(experiment.id, { sortBy: "SORT_BY_BEST_VALIDATION_METRIC", limit: MOST_TRIALS }));
   const trials = useMemo(() => page.data?.trials ?? [], [page.data]);
-  const metrics = useMemo(
-    () => metricIds(trials).filter((metric) => metric.group === "training" || metric.group === "validation"),
-    [trials],
-  );
+  const metrics = useMemo(() => metricIds(trials).filter(isLearning), [trials]);
   const trialIds = useMemo(() => trials.map((trial) => trial.id).sort((a, b) => a - b), [trials]);
-  const drawn = useExperimentSeries(experiment.id, metrics, { trialIds }, live);
+  const growing = useMemo(() => trials.filter((trial) => isLive(trial.state)).map((trial) => trial.id), [trials]);
+  const drawn = useExperimentSeries(experiment.id, metrics, { trialIds, growing }, live);
   const inks = useMemo(
-    () =>
-      trials.map((trial): TrialInk => ({ id: trial.id, label: `trial ${trial.id}`, color: colorAt(trial.id, theme) })),
+    () => trials.map((trial): TrialInk => ({ id: trial.id, label: `trial ${trial.id}`, ...strokeOf(trial.id, theme) })),
     [trials, theme],
   );
   const rest = (page.data?.pagination.total ?? 0) - trials.length;
   return (
     <div className="stack">
+      <LastFailure experiment={experiment} />
       <Panel>
         <Summary experiment={experiment} trials={trials} />
       </Panel>
@@ -76,6 +75,15 @@ export function OverviewTab({ experiment }: { experiment: Experiment }): ReactNo
       )}
     </div>
   );
+}
+
+/** Of an experiment that failed: its last failed trial says why. */
+function LastFailure({ experiment }: { experiment: Experiment }): ReactNode {
+  const isFailed = experiment.state === "STATE_ERROR";
+  const asked = { states: ["STATE_ERROR"], sortBy: "SORT_BY_END_TIME", descending: true, limit: 1 } as const;
+  const page = useQuery({ ...trialsQuery(experiment.id, { ...asked, states: [...asked.states] }), enabled: isFailed });
+  const trial = page.data?.trials[0];
+  return isFailed && trial ? <FailurePanel trial={trial} /> : null;
 }
 
 function Summary({ experiment, trials }: { experiment: Experiment; trials: readonly Trial[] }): ReactNode {

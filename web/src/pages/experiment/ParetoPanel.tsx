@@ -8,7 +8,7 @@ import { ink } from "../../charts/palette";
 import { formatNumber, plural, toNumber } from "../../text/format";
 import { isLive } from "../../text/state";
 import { useTheme } from "../../theme/theme";
-import { Empty, ErrorNote, Loading, Panel } from "../../ui/parts";
+import { Empty, ErrorNote, Loading, NoRows, Panel } from "../../ui/parts";
 import { paretoOption } from "./searchOptions";
 import { objectivesOf, placesOf } from "./searchData";
 
@@ -28,17 +28,17 @@ export function ParetoPanel({ experiment, trials }: { experiment: Experiment; tr
       actions={<span className="muted">{plural(best.length, "trial")} that no other beats</span>}
     >
       <ErrorNote error={found.error} />
-      {found.isPending ? (
-        <Loading />
-      ) : best.length ? (
+      {best.length ? (
         <div className="stack">
           <Plane trials={trials} best={best} objectives={objectives} />
           <BestTrials best={best} objectives={objectives} />
         </div>
       ) : (
-        <Empty title="No trial has reported all objectives yet">
-          <p>The set appears with the first validation that has {objectives.join(" and ")}.</p>
-        </Empty>
+        <NoRows of={found}>
+          <Empty title="No trial has reported all objectives yet">
+            <p>The set appears with the first validation that has {objectives.join(" and ")}.</p>
+          </Empty>
+        </NoRows>
       )}
     </Panel>
   );

@@ -2,10 +2,16 @@ import type { ReactNode } from "react";
 import type { Experiment, Trial } from "../../api/types";
 import { bracketsOf, rungCountsOf, unitOf } from "../../charts/rungs";
 import { formatNumber, toNumber } from "../../text/format";
-import { Empty, Panel } from "../../ui/parts";
+import { Empty, Loading, Panel } from "../../ui/parts";
 
-/** How far up the ladder trials got. A trial's length is its time metric where there is one, else its steps. */
-export function RungsPanel({ experiment, trials }: { experiment: Experiment; trials: readonly Trial[] }): ReactNode {
+/** How far up the ladder trials got; without trials, they are on their way. A trial's length is its time metric where there is one, else its steps. */
+export function RungsPanel({
+  experiment,
+  trials,
+}: {
+  experiment: Experiment;
+  trials: readonly Trial[] | undefined;
+}): ReactNode {
   const searcher = (experiment.config["searcher"] ?? {}) as Record<string, unknown>;
   const brackets = bracketsOf(searcher);
   const unit = unitOf(searcher);
@@ -22,6 +28,12 @@ export function RungsPanel({ experiment, trials }: { experiment: Experiment; tri
             </p>
           )}
         </Empty>
+      </Panel>
+    );
+  if (!trials)
+    return (
+      <Panel title="Rungs">
+        <Loading />
       </Panel>
     );
   const reached = trials.map((trial) => lengthReached(trial, unit));

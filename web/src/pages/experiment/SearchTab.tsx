@@ -8,23 +8,25 @@ import type { Experiment, Trial } from "../../api/types";
 import { ChartControls, useChartChoice } from "../../charts/ChartControls";
 import { CurveChart, type Line } from "../../charts/CurveChart";
 import { metricLabel } from "../../charts/MetricCharts";
-import { colorAt } from "../../charts/palette";
+import { strokeOf } from "../../charts/palette";
 import { xValues, type MetricId } from "../../charts/series";
 import { useTheme } from "../../theme/theme";
 import { plural } from "../../text/format";
 import { isLive } from "../../text/state";
-import { Empty, ErrorNote, Loading, Panel, Segment } from "../../ui/parts";
+import { Empty, ErrorNote, Loading, NoRows, Panel, Segment } from "../../ui/parts";
 import { ImportancePanel } from "./ImportancePanel";
 import { ParetoPanel } from "./ParetoPanel";
 import { RungsPanel } from "./RungsPanel";
 import { dimensionsOf, objectivesOf, pointsOf } from "./searchData";
+import { useAddressed } from "../../ui/useAddressed";
 
 const SearchCharts = lazy(() => import("./SearchCharts"));
 const FEW = 200;
-type View = "curves" | "parallel" | "scatter" | "heat";
+const VIEWS = ["curves", "parallel", "scatter", "heat"] as const;
+type View = (typeof VIEWS)[number];
 
 export default function SearchTab({ experiment }: { experiment: Experiment }): ReactNode {
-  const [view, setView] = useState<View>("curves");
+  const [view, setView] = useAddressed<View>("view", VIEWS);
   // A large search draws its curves first; what else is known of its trials follows.
   const [isDrawn, setDrawn] = useState(experiment.numTrials <= FEW);
   const page = useQuery({
@@ -39,9 +41,11 @@ export default function SearchTab({ experiment }: { experiment: Experiment }): R
     return (
       <Panel>
         <ErrorNote error={page.error} />
-        <Empty title="No trial has started yet">
-          <p>The pictures appear with the first validations.</p>
-        </Empty>
+        <NoRows of={page}>
+          <Empty title="No trial has started yet">
+            <p>The pictures appear with the first validations.</p>
+          </Empty>
+        </NoRows>
       </Panel>
     );
   return (
@@ -83,8 +87,11 @@ export default function SearchTab({ experiment }: { experiment: Experiment }): R
       )}
       {objectivesOf(experiment.config).length > 1 && <ParetoPanel experiment={experiment} trials={trials} />}
       <div className="grid two">
-        <ImportancePanel points={points} metric={experiment.searcherMetric ?? "the metric"} />
-        <RungsPanel experiment={experiment} trials={trials} />
+        <ImportancePanel
+          points={page.isPending ? undefined : points}
+          metric={experiment.searcherMetric ?? "the metric"}
+        />
+        <RungsPanel experiment={experiment} trials={page.isPending ? undefined : trials} />
       </div>
     </div>
   );
@@ -127,7 +134,7 @@ function Curves({
       drawn.series.map((series): Line => ({
         id: String(series.trialId),
         label: `trial ${series.trialId}`,
-        color: colorAt(series.trialId, theme),
+        ...strokeOf(series.trialId, theme),
         dim: stopped.has(series.trialId),
         x: xValues(series, xAxis),
         y: series.values,

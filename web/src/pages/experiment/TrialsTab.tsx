@@ -1,19 +1,24 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState, type ReactNode } from "react";
 import { useNavigate } from "react-router";
-import { api } from "../../api/client";
+import { api, type Answer } from "../../api/client";
+import { isGap, useStretches, type Gap, type Page } from "../../api/useStretches";
 import { trialsQuery, type TrialSort } from "../../api/queries";
 import type { Experiment, Trial } from "../../api/types";
 import { plural } from "../../text/format";
 import { isEnded } from "../../text/state";
 import { DataTable, type Sort } from "../../ui/DataTable";
 import { useFeedback } from "../../ui/Feedback";
-import { Empty, ErrorNote, Loading, Panel } from "../../ui/parts";
+import { Empty, ErrorNote, NoRows, Panel } from "../../ui/parts";
 import { trialColumns } from "./trialColumns";
 
 const BEST: TrialSort = "SORT_BY_BEST_VALIDATION_METRIC";
-const PAGE = 1000;
-const rowId = (trial: Trial): string => String(trial.id);
+type Row = Trial | Gap;
+const rowId = (row: Row): string => (isGap(row) ? `gap-${row.gap}` : String(row.id));
+const pageOf = (answer: Answer<"get", "/api/v1/experiments/{experiment_id}/trials">): Page<Trial> => ({
+  rows: answer.trials,
+  total: answer.pagination.total,
+});
 
 export function TrialsTab({ experiment }: { experiment: Experiment }): ReactNode {
   const client = useQueryClient();
@@ -21,9 +26,20 @@ export function TrialsTab({ experiment }: { experiment: Experiment }): ReactNode
   const { ask } = useFeedback();
   const [sort, setSort] = useState<Sort<TrialSort>>({ by: BEST, descending: false });
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
-  const page = useQuery(trialsQuery(experiment.id, { sortBy: sort.by, descending: sort.descending, limit: PAGE }));
-  const trials = useMemo(() => page.data?.trials ?? [], [page.data]);
-  const columns = useMemo(() => trialColumns(trials, experiment), [trials, experiment]);
+  const page = useStretches(
+    JSON.stringify([experiment.id, sort]),
+    (offset, limit) => trialsQuery(experiment.id, { sortBy: sort.by, descending: sort.descending, offset, limit }),
+    pageOf,
+  );
+  const trials = page.loaded;
+  const columns = useMemo(
+    () =>
+      trialColumns(trials, experiment).map((column) => ({
+        ...column,
+        cell: (row: Row) => (isGap(row) ? null : column.cell(row)),
+      })),
+    [trials, experiment],
+  );
   const chosen = trials.filter((trial) => picked.has(String(trial.id)));
   const killable = chosen.filter((trial) => !isEnded(trial.state));
   const kill = (): void =>
@@ -59,7 +75,9 @@ export function TrialsTab({ experiment }: { experiment: Experiment }): ReactNode
       )}
       <DataTable
         label="Trials"
-        rows={trials}
+        rows={page.rows}
+        isGap={isGap}
+        onRange={page.onRange}
         columns={columns}
         rowId={rowId}
         sort={sort}
@@ -68,20 +86,14 @@ export function TrialsTab({ experiment }: { experiment: Experiment }): ReactNode
         onPick={setPicked}
         height="calc(100vh - 230px)"
         empty={
-          page.isPending ? (
-            <Loading />
-          ) : (
+          <NoRows of={page}>
             <Empty title="No trial has started yet">
               <p>Trials appear here as the searcher creates them.</p>
             </Empty>
-          )
+          </NoRows>
         }
       />
-      {(page.data?.pagination.total ?? 0) > PAGE && (
-        <div className="table-foot">
-          The first {PAGE.toLocaleString("en-US")} of {plural(page.data!.pagination.total, "trial")} in this order
-        </div>
-      )}
+      {page.total > 0 && <div className="table-foot">{plural(page.total, "trial")}</div>}
     </Panel>
   );
 }

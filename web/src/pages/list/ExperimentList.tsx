@@ -1,13 +1,13 @@
 /** Experiments, sorted and filtered by the server a page at a time. The address holds the filter, so it can be shared. */
 import { useQueries, useQuery, type UseQueryResult } from "@tanstack/react-query";
-import { useMemo, useState, type ReactNode } from "react";
+import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { useSearchParams } from "react-router";
 import { useLive } from "../../api/events";
 import { trialsByIdQuery, usersQuery, type ExperimentFilter } from "../../api/queries";
 import type { Trial } from "../../api/types";
 import { plural } from "../../text/format";
 import { DataTable } from "../../ui/DataTable";
-import { Empty, ErrorNote, Loading } from "../../ui/parts";
+import { Empty, ErrorNote, NoRows } from "../../ui/parts";
 import { useStored } from "../../ui/useStored";
 import { FirstExperiment } from "../FirstExperiment";
 import { ColumnPicker } from "./ColumnPicker";
@@ -70,21 +70,28 @@ export function ExperimentList({ projectId }: { projectId?: number }): ReactNode
     setParams(merged, { replace: true });
   };
   const isFiltered = ["name", "state", "user", "label"].some((key) => params.has(key));
-  const empty = page.isPending ? (
-    <Loading rows={8} />
-  ) : isFiltered ? (
-    <Empty title="No experiment matches">
-      <button className="btn" onClick={() => setParams({})}>
-        Clear the filter
-      </button>
-    </Empty>
-  ) : (
-    <FirstExperiment />
+  const empty = (
+    <NoRows of={page} rows={8}>
+      {isFiltered ? (
+        <Empty title="No experiment matches">
+          <button className="btn" onClick={() => setParams({})}>
+            Clear the filter
+          </button>
+        </Empty>
+      ) : (
+        <FirstExperiment />
+      )}
+    </NoRows>
   );
   return (
     <div className="stack" style={{ gap: "var(--s3)" }}>
       <div className="toolbar">
-        <Search value={params.get("name") ?? ""} onChange={(name) => change({ name })} />
+        <TextFilter
+          label="Filter by name"
+          width={220}
+          value={params.get("name") ?? ""}
+          onChange={(name) => change({ name })}
+        />
         <select
           className="select"
           aria-label="State"
@@ -99,14 +106,7 @@ export function ExperimentList({ projectId }: { projectId?: number }): ReactNode
           ))}
         </select>
         <UserFilter value={params.get("user") ?? ""} onChange={(user) => change({ user })} />
-        <input
-          className="input"
-          style={{ width: 120 }}
-          placeholder="Tag"
-          aria-label="Tag"
-          defaultValue={params.get("label") ?? ""}
-          onKeyDown={(event) => event.key === "Enter" && change({ label: event.currentTarget.value })}
-        />
+        <TextFilter label="Tag" width={120} value={params.get("label") ?? ""} onChange={(label) => change({ label })} />
         <label className="check muted">
           <input
             type="checkbox"
@@ -190,21 +190,42 @@ function useBestMetrics(trialIds: readonly number[], enabled: boolean): Map<numb
 const trialsOf = (answers: readonly UseQueryResult<Trial[]>[]): Trial[] =>
   answers.flatMap((answer) => answer.data ?? []);
 
-function Search({ value, onChange }: { value: string; onChange: (value: string) => void }): ReactNode {
+const TYPING_MS = 200;
+
+interface TextFilterProps {
+  label: string;
+  width: number;
+  /** As the address has it; what is typed gets there a moment later, and what clears the address clears the box. */
+  value: string;
+  onChange: (value: string) => void;
+}
+
+function TextFilter({ label, width, value, onChange }: TextFilterProps): ReactNode {
   const [text, setText] = useState(value);
-  const [timer, setTimer] = useState<ReturnType<typeof setTimeout>>();
+  const [sent, setSent] = useState(value);
+  const [seen, setSeen] = useState(value);
+  if (value !== seen) {
+    // It comes back changed: what was sent is no news, all else is somebody else's doing.
+    setSeen(value);
+    if (value !== sent) setText(value);
+  }
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
   const type = (next: string): void => {
     setText(next);
-    clearTimeout(timer);
-    setTimer(setTimeout(() => onChange(next), 200));
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => {
+      setSent(next);
+      onChange(next);
+    }, TYPING_MS);
   };
   return (
     <input
       className="input"
       type="search"
-      style={{ width: 220 }}
-      placeholder="Filter by name"
-      aria-label="Filter by name"
+      style={{ width }}
+      placeholder={label}
+      aria-label={label}
       value={text}
       onChange={(event) => type(event.target.value)}
     />

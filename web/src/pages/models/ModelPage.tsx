@@ -168,7 +168,9 @@ function Versions({ name, versions, shown, onShow, refresh }: VersionsProps): Re
             <th className="num">Metric</th>
             <th className="num">Size</th>
             <th className="num">Registered</th>
-            <th />
+            <th>
+              <span className="sr">Actions</span>
+            </th>
           </tr>
         </thead>
         <tbody>

@@ -7,7 +7,7 @@ import { modelsQuery } from "../../api/queries";
 import type { Model } from "../../api/types";
 import { DataTable, type Column } from "../../ui/DataTable";
 import { Icon } from "../../ui/Icon";
-import { Ago, Empty, ErrorNote, Loading, PageHead, Panel } from "../../ui/parts";
+import { Ago, Empty, ErrorNote, NoRows, PageHead, Panel } from "../../ui/parts";
 import { NameDialog } from "../NameDialog";
 
 const COLUMNS: readonly Column<Model>[] = [
@@ -93,21 +93,21 @@ export default function ModelsPage(): ReactNode {
           columns={COLUMNS}
           rowId={rowId}
           empty={
-            models.isPending ? (
-              <Loading />
-            ) : name ? (
-              <Empty title={`No model has “${name}” in its name`} />
-            ) : (
-              <Empty title="No model is registered yet">
-                <p>
-                  A model is a name with versions, each of them one checkpoint. Open an experiment, go to its
-                  checkpoints and register the best one.
-                </p>
-                <Link className="btn" to="/experiments">
-                  Go to the experiments
-                </Link>
-              </Empty>
-            )
+            <NoRows of={models}>
+              {name ? (
+                <Empty title={`No model has “${name}” in its name`} />
+              ) : (
+                <Empty title="No model is registered yet">
+                  <p>
+                    A model is a name with versions, each of them one checkpoint. Open an experiment, go to its
+                    checkpoints and register the best one.
+                  </p>
+                  <Link className="btn" to="/experiments">
+                    Go to the experiments
+                  </Link>
+                </Empty>
+              )}
+            </NoRows>
           }
         />
       </Panel>

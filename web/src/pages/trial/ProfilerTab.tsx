@@ -1,6 +1,6 @@
 /** System and timing series that a trial reports outside training and validation: utilisation, samples/s, data wait. */
 import { useMemo, useState, type ReactNode } from "react";
-import { metricIds, useTrialSeries } from "../../api/series";
+import { isLearning, metricIds, useTrialSeries } from "../../api/series";
 import type { Trial } from "../../api/types";
 import { MetricCharts } from "../../charts/MetricCharts";
 import { colorAt } from "../../charts/palette";
@@ -14,10 +14,13 @@ const SAMPLED = new Set(["cpu", "gpu", "memory", "disk", "network"]);
 export function ProfilerTab({ trial }: { trial: Trial }): ReactNode {
   const theme = useTheme();
   const groups = useMemo(
-    () =>
-      [...new Set(metricIds([trial]).map(({ group }) => group))].filter(
-        (group) => group !== "training" && group !== "validation",
+    () => [
+      ...new Set(
+        metricIds([trial])
+          .filter((metric) => !isLearning(metric))
+          .map(({ group }) => group),
       ),
+    ],
     [trial],
   );
   const [chosen, setChosen] = useState("");

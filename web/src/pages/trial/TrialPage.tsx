@@ -4,10 +4,11 @@ import { Link, Navigate, Route, Routes, useParams } from "react-router";
 import { useLive } from "../../api/events";
 import { api } from "../../api/client";
 import { experimentQuery, taskQuery, trialQuery } from "../../api/queries";
-import { metricIds, useTrialSeries } from "../../api/series";
+import { isLearning, metricIds, useTrialSeries } from "../../api/series";
 import type { Experiment, Trial } from "../../api/types";
 import { MetricCharts } from "../../charts/MetricCharts";
 import { colorAt } from "../../charts/palette";
+import { FailurePanel } from "../../logs/FailurePanel";
 import { LogView } from "../../logs/LogView";
 import { useTheme } from "../../theme/theme";
 import {
@@ -27,6 +28,9 @@ import { useNow } from "../../ui/useNow";
 import { CheckpointsTab } from "../experiment/CheckpointsTab";
 import { ProfilerTab } from "./ProfilerTab";
 
+/** Facts change with every report of a metric; its curve follows faster than they do. */
+const FACTS_MS = 1500;
+
 const TABS = [
   ["", "Overview"],
   ["hyperparameters", "Hyperparameters"],
@@ -40,7 +44,7 @@ export default function TrialPage(): ReactNode {
   const log = useMemo(() => ({ trial: id }), [id]);
   const { data: trial, error, isPending } = useQuery(trialQuery(id));
   // Why it waits changes with what other trials do.
-  useLive([`trial/${id}`, ...(trial?.state === "STATE_QUEUED" ? ["queue"] : [])], [["trial", id]], 400);
+  useLive([`trial/${id}`, ...(trial?.state === "STATE_QUEUED" ? ["queue"] : [])], [["trial", id]], FACTS_MS);
   const experiment = useQuery({ ...experimentQuery(trial?.experimentId ?? 0), enabled: !!trial }).data;
   if (isPending) return <Loading />;
   if (!trial) return <ErrorNote error={error} />;
@@ -119,10 +123,7 @@ function Overview({ trial, experiment }: { trial: Trial; experiment: Experiment 
   const theme = useTheme();
   const now = useNow(1000);
   const metric = experiment?.searcherMetric ?? "";
-  const metrics = useMemo(
-    () => metricIds([trial]).filter(({ group }) => group === "training" || group === "validation"),
-    [trial],
-  );
+  const metrics = useMemo(() => metricIds([trial]).filter(isLearning), [trial]);
   const drawn = useTrialSeries(trial.id, metrics, !isEnded(trial.state));
   const inks = useMemo(
     () => [{ id: trial.id, label: `trial ${trial.id}`, color: colorAt(trial.id, theme) }],
@@ -130,6 +131,7 @@ function Overview({ trial, experiment }: { trial: Trial; experiment: Experiment 
   );
   return (
     <div className="stack">
+      <FailurePanel trial={trial} />
       <Panel>
         <Facts
           items={[
