@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Builds are reproducible: the same commit gives the same bytes.
 export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 315532800)
 
-.PHONY: help setup up demo wheel tag publish check test test-all ui browser bench bench-search bench-imagery bench-detection bench-serving audit chaos soak format lock clean
+.PHONY: help setup up demo wheel tag publish check test test-all ui browser bench bench-search bench-imagery bench-detection bench-serving chaos soak format lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -120,9 +120,6 @@ bench-serving: setup .venv-kserve-server/.ready .venv-mlserver-server/.ready .ve
 		RESOLUTE_LITSERVE_PYTHON=.venv-litserve-server/bin/python $(BIN)/python -m benchmarks.serving.echo
 	PYTHONPATH=. $(BIN)/python -m benchmarks.serving.router
 	PYTHONPATH=. $(BIN)/python -m benchmarks.serving.router_rollout
-
-audit: setup ## licences of all dependencies, pins without hashes, advisories on PyPI
-	$(BIN)/python -m tests.dependencies
 
 # Minutes each. Parts of it need root: a disk that is full (mount), hosts that are cut off (network namespaces).
 chaos: setup ## random kills and faults under load: nothing acknowledged is lost, nothing runs twice

@@ -14,7 +14,6 @@ from resolute.engine.jobs.fencing import SECRET_KEY
 from resolute.engine.jobs.reaping import reap
 from resolute.engine.jobs.scheduling import schedule
 from resolute.engine.jobs.starting import InTurn, SideBySide, Starter, start_placed
-from resolute.engine.jobs.sweeping import EVERY, sweep
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import ReleasesSpace
 from resolute.engine.ports.runner import Watches
@@ -88,16 +87,12 @@ class EngineLoop:
 
     def _collect(self) -> None:
         """On a thread of its own: deleting from an object store may take long."""
-        swept_at = float("-inf")
         while not self._stopping.wait(0.5):
             try:
                 collect_pending(self._platform)
                 self._release_space()
-                if time.monotonic() - swept_at > EVERY.total_seconds():
-                    swept_at = time.monotonic()
-                    sweep(self._platform)
             except Exception:
-                log.exception("clearing up failed; it goes on")
+                log.exception("collecting checkpoints failed; it goes on")
 
     def _release_space(self) -> None:
         store = self._platform.store

@@ -31,7 +31,7 @@ def test_a_hyperparameter_and_a_metric_can_be_columns(page: Page, work) -> None:
 
     page.get_by_role("button", name="Columns").click()
     page.get_by_label("dropout").check()
-    page.get_by_role("menu").get_by_label("validation_loss").check()
+    page.get_by_role("group", name="Choices").get_by_label("validation_loss").check()
     page.keyboard.press("Escape")
 
     expect(page.get_by_role("columnheader", name="dropout")).to_be_visible()
@@ -45,7 +45,7 @@ def test_metric_columns_ask_for_all_best_trials_by_one_request(page: Page, work)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if "/api/v1/trials" in request.url else None)
 
-    page.get_by_role("menu").get_by_label("validation_loss").check()
+    page.get_by_role("group", name="Choices").get_by_label("validation_loss").check()
     page.keyboard.press("Escape")
 
     row = page.get_by_role("row").filter(has_text="rate-search").first
