@@ -29,7 +29,7 @@ def test_a_trial_shows_its_metrics_and_hyperparameters(page: Page, work) -> None
 def test_a_trial_that_was_not_profiled_says_how_to_profile(page: Page, work) -> None:
     page.goto(f"trials/{work.trial_of(work.single)}/profiler")
 
-    expect(page.get_by_role("heading", name="This trial was not profiled")).to_be_visible()
+    expect(page.get_by_text("This trial was not profiled")).to_be_visible()
     expect(page.get_by_text("profiling: {enabled: true}")).to_be_visible()
 
 

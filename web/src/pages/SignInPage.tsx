@@ -28,7 +28,7 @@ export function SignInPage(): ReactNode {
   };
 
   return (
-    <div className="signin">
+    <main className="signin">
       <form className="panel stack" style={{ padding: "var(--s5)" }} onSubmit={onSubmit}>
         <div className="row">
           <Brand size={28} />
@@ -57,6 +57,6 @@ export function SignInPage(): ReactNode {
           A new server has the users <code>determined</code> and <code>admin</code> with an empty password.
         </p>
       </form>
-    </div>
+    </main>
   );
 }
