@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from fastapi.routing import iter_route_contexts
+from fastapi.routing import APIWebSocketRoute, iter_route_contexts
 
 from resolute.domain.needs import Tasks
 from resolute.engine.platform import Platform
@@ -153,4 +153,4 @@ def test_our_own_pages_can_call(api: Any) -> None:
 def test_routes_are_fastapi_routes_so_that_the_app_wide_check_covers_them(platform: Platform) -> None:
     kinds = {type(context.original_route) for context in iter_route_contexts(create_app(platform).routes)}
 
-    assert kinds == {LazyRoute}
+    assert kinds == {LazyRoute, APIWebSocketRoute}

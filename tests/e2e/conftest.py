@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 FINAL = ("STATE_COMPLETED", "STATE_ERROR", "STATE_CANCELED")
-_READY = re.compile(r"ready at (http://\S+)")
+_READY = re.compile(r"ready at (https?://\S+)")
 
 
 class LiveMaster:

@@ -17,7 +17,7 @@ from resolute.spec.problem import Problem, nearest, shown
 from resolute.spec.source import Source
 
 _SECRET = ("admin_password", "initial_password")
-_PATHS = ("home",)
+_PATHS = ("home", "tls_cert", "tls_key")
 
 
 def use_master_file(ctx: typer.Context, path: Path | None) -> Path | None:

@@ -57,6 +57,39 @@ def up(
             help="Where tasks, also those on other hosts, reach this master; --host and --port if left out.",
         ),
     ] = None,
+    tls: Annotated[
+        str,
+        typer.Option(
+            envvar="RESOLUTE_TLS",
+            metavar="self-signed",
+            help="Speak TLS with a certificate that is made and kept here.",
+        ),
+    ] = "",
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="RESOLUTE_TLS_CERT",
+            help="Speak TLS: PEM file with the certificate and its chain; read when it changes.",
+        ),
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(envvar="RESOLUTE_TLS_KEY", help="PEM file with its key, without a password.")
+    ] = None,
+    allow_cidr: Annotated[
+        list[str] | None, typer.Option(help="Take connections from this network and this machine only; repeatable.")
+    ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(help="Believe X-Forwarded-* of this address or network; this machine if left out; repeatable."),
+    ] = None,
+    task_domain: Annotated[
+        str,
+        typer.Option(
+            envvar="RESOLUTE_TASK_DOMAIN",
+            metavar="DOMAIN",
+            help="Serve each task at ID.DOMAIN, apart from the platform's pages; all its subdomains must lead here.",
+        ),
+    ] = "",
     admin_password: Annotated[
         str | None, typer.Option(envvar="RESOLUTE_ADMIN_PASSWORD", help="Password of admin, set while it has none.")
     ] = None,
@@ -109,6 +142,14 @@ def up(
         audit_days=audit_days,
         rights=rights,
         run_as=run_as,
+        network=server.NetworkOptions(
+            tls=tls,
+            tls_cert=tls_cert,
+            tls_key=tls_key,
+            allow_cidr=tuple(allow_cidr or ()),
+            trusted_proxy=tuple(trusted_proxy or ()),
+            task_domain=task_domain,
+        ),
     )
     raise typer.Exit(int(code or 0))
 

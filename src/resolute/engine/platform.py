@@ -31,6 +31,10 @@ class MasterConfig:
     home: Path
     url: str = "http://127.0.0.1:8080"
     """Where trials reach the master."""
+    cert_file: str = ""
+    """Certificates by which tasks know the master, when it speaks TLS. Empty: those that their system trusts."""
+    cert_name: str = ""
+    """The name in the master's certificate, when tasks reach it under another."""
     own_ports: frozenset[int] = frozenset()
     """On which the platform itself listens on this machine: no task is reached there."""
     is_local: bool = True

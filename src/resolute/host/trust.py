@@ -33,12 +33,16 @@ class Trust:
         if self.cert_file.lower() == NO_VERIFY:
             return ssl._create_unverified_context()
         try:
-            return ssl.create_default_context(cafile=self.cert_file or None)
+            context = ssl.create_default_context(cafile=self.cert_file or None)
         except OSError as problem:  # ssl.SSLError, for a file without certificates, is one of these.
             raise InvalidInput(
                 f"DET_MASTER_CERT_FILE is {self.cert_file!r}, which cannot be read as certificates "
                 f"({problem.strerror or problem}). Name a PEM file, or set it to {NO_VERIFY} to trust any certificate."
             ) from None
+        if self.cert_file:
+            # What somebody named is trusted, also without the authority that signed it.
+            context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+        return context
 
 
 def why_not_trusted(problem: BaseException) -> str:

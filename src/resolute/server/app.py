@@ -7,8 +7,10 @@ from fastapi import Depends, FastAPI
 from starlette.requests import HTTPConnection
 
 from resolute.domain.needs import Door, Need
+from resolute.domain.networks import Network
 from resolute.engine.access.accounts import Whereabouts
 from resolute.engine.platform import Platform
+from resolute.host.trust import Trust
 from resolute.server import events
 from resolute.server.auth import Tokens, authenticate
 from resolute.server.body_limits import MAX_BODY_BYTES
@@ -18,6 +20,7 @@ from resolute.server.gate import Gate
 from resolute.server.headers import BrowserRules
 from resolute.server.health import HealthCheck
 from resolute.server.logbook import Logbook
+from resolute.server.proxy.origin import TaskOrigins
 from resolute.server.resource import operation_id
 from resolute.server.revocation import Revocation
 from resolute.server.routes import (
@@ -42,6 +45,7 @@ from resolute.server.routes import (
     nodes,
     notebooks,
     projects,
+    proxy,
     reports,
     searches,
     serving,
@@ -81,6 +85,7 @@ _ROUTERS = (
     searches.router,
     deployments.router,
     serving.router,
+    proxy.router,
     files.router,
     models.router,
     datasets.router,
@@ -100,9 +105,14 @@ def create_app(
     allowed_hosts: Iterable[str] = (),
     static: Path = STATIC,
     max_body_bytes: int = MAX_BODY_BYTES,
+    task_domain: str = "",
+    allowed_networks: tuple[Network, ...] | None = None,
+    trust: Trust | None = None,
     whereabouts: Callable[[HTTPConnection], Whereabouts] = whereabouts,
 ) -> FastAPI:
-    """`static` holds the built web UI. `whereabouts` says where a log-in comes from."""
+    """`static` holds the built web UI, `trust` says how the router's certificate is known, `whereabouts` where a log-in
+    comes from."""
+    origins = TaskOrigins(task_domain)
     logbook = logbook or Logbook()
     app = FastAPI(
         title="Resolute",
@@ -113,6 +123,7 @@ def create_app(
     )
     app.state.platform = platform
     app.state.static = static
+    app.state.trust = trust
     app.state.tokens = Tokens(platform)
     app.state.server = ServerState(
         tokens=app.state.tokens,
@@ -121,6 +132,7 @@ def create_app(
         started_at=platform.clock(),
         health=HealthCheck(platform),
         whereabouts=whereabouts,
+        origins=origins,
     )
     logbook.on_line = lambda: platform.bus.publish("master/log")
     add_error_handlers(app)
@@ -128,7 +140,14 @@ def create_app(
         router.add_to(app)
     hosts = tuple(allowed_hosts)
     app.add_middleware(Revocation)
-    app.add_middleware(Gate, hosts=hosts, open_routes=open_routes(), max_body_bytes=max_body_bytes)
+    app.add_middleware(
+        Gate,
+        hosts=hosts,
+        open_routes=open_routes(),
+        max_body_bytes=max_body_bytes,
+        origins=origins,
+        networks=allowed_networks,
+    )
     app.add_middleware(BrowserRules)
     return app
 

@@ -99,13 +99,19 @@ class Tokens:
         return self._generation
 
     async def principal(self, token: str, *, is_task: bool) -> Principal:
-        key = (hash_token(token), is_task)
+        find = self._of_task if is_task else self._of_user
+        return await self._remembered((hash_token(token), is_task), lambda: find(token))
+
+    async def principal_of_session(self, token_hash: str) -> Principal:
+        """By what is stored of a user's token, for who has proved it in another way."""
+        return await self._remembered((token_hash, False), lambda: self._of_session(token_hash, ""))
+
+    async def _remembered(self, key: tuple[str, bool], find: Callable[[], Principal]) -> Principal:
         known = self._known.get(key)
         if known is not None and known[0] > time.monotonic():
             return known[1]
         generation = self._generation
-        find = self._of_task if is_task else self._of_user
-        principal = await run_in_threadpool(find, token)
+        principal = await run_in_threadpool(find)
         if len(self._known) > 10_000:
             self._known.clear()
         # What was read before a change is good for this request alone.
@@ -119,7 +125,10 @@ class Tokens:
         self._known.clear()
 
     def _of_user(self, token: str) -> Principal:
-        user, session = accounts.authenticate(self._platform, token)
+        return self._of_session(hash_token(token), token)
+
+    def _of_session(self, token_hash: str, token: str) -> Principal:
+        user, session = accounts.authenticate(self._platform, token_hash)
         via = Via.ACCESS_TOKEN if session.is_access_token else Via.SESSION
         with self._platform.store.read() as tx:
             return Principal(user=user, token=token, rights=self._rights(tx, user), via=via)

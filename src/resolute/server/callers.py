@@ -23,6 +23,9 @@ def whereabouts(connection: HTTPConnection) -> Whereabouts:
     """Who opens a log-in."""
     if connection.client is None or not is_loopback(connection.client.host):
         return Whereabouts.ELSEWHERE
+    if "x-forwarded-for" in connection.headers:
+        # A proxy here speaks for somebody, and is not believed about where he is.
+        return Whereabouts.ELSEWHERE
     return Whereabouts.OWN_ACCOUNT if is_own_account(connection) else Whereabouts.ON_THIS_MACHINE
 
 

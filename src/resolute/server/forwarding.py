@@ -10,6 +10,7 @@ from starlette.responses import StreamingResponse
 
 from resolute.domain.errors import InvalidInput, Unavailable
 from resolute.engine.deployments.traffic import TrafficLog
+from resolute.host.trust import Trust
 
 _NOT_PASSED_ON = frozenset(
     {"connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "authorization", "cookie", "host"}
@@ -51,7 +52,12 @@ def _client(request: Request) -> httpx.AsyncClient:
     if known is not None and known[0] is loop:
         return known[1]
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
-    client = httpx.AsyncClient(timeout=_TIMEOUT, limits=limits, trust_env=False)
+    # The router shows the master's own certificate, at an address that it need not be for.
+    trust: Trust | None = state.trust
+    tls = trust.context("https:") if trust is not None else None
+    if tls is not None:
+        tls.check_hostname = False
+    client = httpx.AsyncClient(timeout=_TIMEOUT, limits=limits, trust_env=False, verify=False if tls is None else tls)
     state.router_client = (loop, client)
     return client
 

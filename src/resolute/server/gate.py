@@ -17,15 +17,17 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from resolute.domain.errors import Forbidden, ResoluteError, TooLarge
+from resolute.domain.errors import Forbidden, NotFound, ResoluteError, TooLarge
+from resolute.domain.networks import Network, is_in
 from resolute.server.auth import find_principal
 from resolute.server.body_limits import MAX_BODY_BYTES, bytes_for, values_for, values_in
 from resolute.server.errors import answer
+from resolute.server.proxy.origin import TaskOrigins
 
 # `timeout_seconds=60` says the same as `timeoutSeconds=60`.
 _SNAKE_KEY = re.compile(rb"(?:^|(?<=&))[a-z]+(?:_[a-z]+)+(?==)")
-_PASSED_ON = "/serving/"
-"""Bodies below it belong to a model server: they go through as they are, and it sets the limit."""
+_PASSED_ON = ("/serving/", "/proxy/")
+"""Bodies below them belong to a model server or a task: they go through as they are, and that sets the limit."""
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _SAFETY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -44,8 +46,13 @@ class Gate:
         hosts: Iterable[str] = (),
         open_routes: Container[tuple[str, str]] = (),
         max_body_bytes: int = MAX_BODY_BYTES,
+        origins: TaskOrigins | None = None,
+        networks: tuple[Network, ...] | None = None,
     ) -> None:
-        """`open_routes`: method and path of those that take a body from anybody."""
+        """`open_routes`: method and path of those that take a body from anybody. `networks`: where callers may be, also
+        those behind a proxy; None: anywhere."""
+        self._networks = networks
+        self._origins = origins or TaskOrigins()
         self._app = app
         self._open_routes = open_routes
         self._max_body_bytes = max_body_bytes
@@ -60,7 +67,9 @@ class Gate:
             send = _with_safety_headers(send)
         has_body = scope["type"] == "http" and scope["method"] in _WITH_BODY and not is_passed_on
         limit = min(self._max_body_bytes, bytes_for(scope["path"])) if has_body else None
-        refusal = self._refusal(Headers(scope=scope), limit)
+        refusal = self._refusal(
+            Headers(scope=scope), limit, is_secure=scope.get("scheme") in ("https", "wss")
+        ) or self._misplaced(scope)
         if refusal is None and has_body:
             refusal = await self._stranger(scope)
         if refusal is not None:
@@ -73,7 +82,20 @@ class Gate:
             receive = _Body(receive, limit, values_for(scope["path"]))
         await self._app(scope, receive, send)
 
-    def _refusal(self, headers: Headers, limit: int | None) -> ResoluteError | None:
+    def _misplaced(self, scope: Scope) -> ResoluteError | None:
+        """Why this is not asked here: of a task's origin, or from a task's page."""
+        client = (scope.get("client") or ("",))[0]
+        if self._networks is not None and not is_in(client, self._networks):
+            return Forbidden(f"This master takes no calls from {client}. Its operator allows networks (--allow-cidr).")
+        headers = Headers(scope=scope)
+        task_id = self._origins.task_of(headers.get("host", ""))
+        if task_id is not None and not scope["path"].startswith(f"/proxy/{task_id}/"):
+            return NotFound(f"This is the address of task {task_id}. Nothing else is served here.")
+        if scope["type"] == "http" and scope["method"] in _WITH_BODY and not scope["path"].startswith(_PASSED_ON):
+            return _from_a_task(headers, scope["path"])
+        return None
+
+    def _refusal(self, headers: Headers, limit: int | None, *, is_secure: bool) -> ResoluteError | None:
         host = headers.get("host", "")
         if not self.is_known(host):
             return Forbidden(
@@ -81,7 +103,7 @@ class Gate:
                 "Use its address, or start it with --allowed-host NAME."
             )
         origin = headers.get("origin")
-        if origin is not None and _netloc(origin) != host.lower():
+        if origin is not None and (_netloc(origin) != host.lower() or (is_secure and origin.startswith("http:"))):
             return Forbidden(
                 f"Requests from pages of {origin[:200]!r} are refused. Open the web UI of this master itself."
             )
@@ -101,7 +123,25 @@ class Gate:
 
     def is_known(self, host_header: str) -> bool:
         name = _without_port(host_header).lower()
-        return name in self._hosts or _is_address(name)
+        return name in self._hosts or _is_address(name) or self._origins.task_of(host_header) is not None
+
+
+def _from_a_task(headers: Headers, path: str) -> ResoluteError | None:
+    """A browser adds the user's cookie to whatever a page here asks for, and pages of tasks are not the user's. What
+    changes something with a cookie says that it comes from a page of the platform itself."""
+    is_browser = "origin" in headers or "sec-fetch-site" in headers
+    if not is_browser or "cookie" not in headers or "authorization" in headers:
+        return None
+    try:
+        page = urlsplit(headers.get("referer", "")).path
+    except ValueError:
+        page = ""
+    if page and not page.startswith(_PASSED_ON):
+        return None
+    return Forbidden(
+        f"{path} changes something, and a page of a task, or one that does not say where it is (Referer), may not do "
+        "that with your cookie. Use the web UI, or send a token (Authorization: Bearer ...)."
+    )
 
 
 def known_hosts() -> tuple[str, ...]:

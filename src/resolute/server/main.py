@@ -13,7 +13,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -41,9 +41,11 @@ from resolute.server.addresses import advertised_url, is_loopback
 from resolute.server.app import create_app
 from resolute.server.first_run import FILE, first_run_token, is_shared_machine
 from resolute.server.home import home_folder, make_private
-from resolute.server.http_protocol import BoundedProtocol
+from resolute.server.http_protocol import MAX_MESSAGE_BYTES, guarded
 from resolute.server.logbook import Logbook, keep_log
+from resolute.server.network import NetworkOptions, open_network
 from resolute.server.run_as import AS_ROOT, run_as_account, runs_as_root
+from resolute.server.state import ServerState
 from resolute.serving.router.process import RouterProcess
 from resolute.spec.runners import RunnerConfig
 from resolute.store.blobs import Guard, open_blobs
@@ -87,6 +89,7 @@ class Options:
     """As whom trials run. None: as the master."""
     runners: Sequence[RunnerConfig] = ()
     """Empty: this machine alone, with `slots`."""
+    network: NetworkOptions = field(default_factory=NetworkOptions)
 
 
 def run(
@@ -107,6 +110,7 @@ def run(
     rights: RightsMode = RightsMode.BASIC,
     run_as: str | None = None,
     runners: Sequence[RunnerConfig] = (),
+    network: NetworkOptions | None = None,
 ) -> int:
     """Serve until SIGTERM or Ctrl-C; returns the exit code. Raises ResoluteError when it cannot start."""
     options = Options(
@@ -126,6 +130,7 @@ def run(
         rights=rights,
         run_as=run_as_account(run_as),
         runners=runners,
+        network=network or NetworkOptions(),
     )
     _allow_many_files()
     return Master(options).serve()
@@ -141,8 +146,10 @@ class Master:
         with _only_one(self._home), contextlib.ExitStack() as closing:
             make_private(self._home)
             keep_log(logbook, self._home)
+            self._network = open_network(self._options.network, self._home, self._names())
             listener = _listen(self._options.host, self._options.port)
             closing.callback(listener.close)
+            closing.callback(self._network.close)
             store = open_store(self._options.db or f"sqlite:///{self._home / 'resolute.sqlite3'}", owner=Owner())
             closing.callback(store.close)
             platform = self._platform(store, listener)
@@ -155,7 +162,9 @@ class Master:
                 platform.runner.close(stop_gangs=stop_gangs)
 
     def _platform(self, store: Store, listener: socket.socket) -> Platform:
-        url = self._options.advertise or _reachable_url(listener)
+        scheme = self._network.scheme
+        url = self._options.advertise or _reachable_url(listener, scheme)
+        trusted = self._network.trusted_by_tasks(urlsplit(url).hostname or "")
         guard = Guard(self._home)
         return Platform(
             store=store,
@@ -167,6 +176,8 @@ class Master:
             config=MasterConfig(
                 home=self._home,
                 url=url,
+                cert_file=trusted.cert_file,
+                cert_name=trusted.cert_name,
                 own_ports=frozenset({listener.getsockname()[1], self._router_port()}),
                 is_local=is_loopback(self._options.host),
                 first_run_token=first_run_token(self._home) if is_loopback(self._options.host) else "",
@@ -208,21 +219,36 @@ class Master:
 
     def _serve(self, platform: Platform, store: DatabaseStore, logbook: Logbook, listener: socket.socket) -> int:
         hosts = (self._options.host, *self._options.allowed_hosts, urlsplit(platform.config.url).hostname or "")
-        app = create_app(platform, logbook=logbook, allowed_hosts=hosts)
+        network = self._network
+        app = create_app(
+            platform,
+            logbook=logbook,
+            allowed_hosts=hosts,
+            task_domain=network.task_domain,
+            allowed_networks=network.allowed,
+            trust=network.trusted_by_tasks("") if network.certificate else None,
+        )
         config = uvicorn.Config(
             app,
             log_config=None,
             access_log=False,
             lifespan="off",
             loop="uvloop",
-            http=BoundedProtocol,
+            http=guarded(network.peers),
+            # The protocol itself takes the library when somebody opens the first websocket.
             ws="none",
+            ws_max_size=MAX_MESSAGE_BYTES,
+            ws_per_message_deflate=False,
             timeout_graceful_shutdown=_CLOSE_WITHIN_S,
             timeout_keep_alive=75,
             server_header=False,
+            forwarded_allow_ips=list(network.proxies),
+            ssl_context_factory=network.context_factory,
         )
         loop = EngineLoop(platform)
-        address = _reachable_url(listener)
+        address = _reachable_url(listener, network.scheme)
+        if network.certificate is not None:
+            _say(f"Its certificate is {network.certificate.cert}, SHA-256 {network.certificate.fingerprint}")
         server = _Server(config, platform, loop, address=address, stop_trials=self._options.stop_trials)
         router = self._router()
         rollouts = RolloutLoop(platform, router, requires_key=not is_loopback(self._options.host))
@@ -246,7 +272,21 @@ class Master:
 
     def _router(self) -> RouterProcess:
         """It is started with the first deployment, and found again by the next master."""
-        return RouterProcess(home=self._home, host=self._options.host, port=self._router_port())
+        network = self._network
+        return RouterProcess(
+            home=self._home,
+            host=self._options.host,
+            port=self._router_port(),
+            certificate=None if network.certificate is None else (network.certificate.cert, network.certificate.key),
+            allowed=tuple(str(each) for each in network.peers or ()),
+        )
+
+    def _names(self) -> Sequence[str]:
+        """Under which clients reach it: what a certificate of its own is for."""
+        host = self._options.host
+        advertised = urlsplit(self._options.advertise or "").hostname or ""
+        own = () if host in ("0.0.0.0", "::") else (host,)
+        return (*own, "localhost", "127.0.0.1", "::1", socket.gethostname(), *self._options.allowed_hosts, advertised)
 
     def _router_port(self) -> int:
         port = self._options.router_port
@@ -314,8 +354,10 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self.config.app.state.server.watches.stop()  # type: ignore[union-attr]
+        state: ServerState = self.config.app.state.server  # type: ignore[union-attr]
+        state.watches.stop()
         await super().shutdown(sockets)
+        await state.close()
 
     def _drain(self) -> None:
         """Trials still reach the master while they checkpoint; nothing new is started meanwhile."""
@@ -379,12 +421,12 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _reachable_url(listener: socket.socket) -> str:
+def _reachable_url(listener: socket.socket, scheme: str) -> str:
     """Where tasks on this machine reach the master; a wildcard address is reached over loopback."""
     host, port = listener.getsockname()[:2]
     if host in ("0.0.0.0", "::"):
         host = "127.0.0.1" if host == "0.0.0.0" else "::1"
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
 def _port_in(text: str | None) -> int | None:

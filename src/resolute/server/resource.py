@@ -25,6 +25,8 @@ from resolute.engine.access.subjects import SUBJECTS
 
 _COMPLETING = threading.RLock()
 _PATTERN = frozenset({"path_regex", "path_format", "param_convertors"})
+WEBSOCKET = "WEBSOCKET"
+"""In place of a method, for a route that is one."""
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 QUALIFIERS = frozenset({"version", "model_version_num", "resources_id", "external_trial_id", "label", "path"})
 """Parameters of a path that say which part of the thing beside them is meant."""
@@ -79,9 +81,16 @@ class Resource:
     def delete(self, path: str, *, needs: Need, **options: Any) -> Callable[[Handler], Handler]:
         return self.route(path, ("DELETE",), needs=needs, **options)
 
+    def websocket(self, path: str, *, needs: Need) -> Callable[[Handler], Handler]:
+        return self.route(path, (WEBSOCKET,), needs=needs)
+
     def add_to(self, app: FastAPI) -> None:
         """The app's own dependencies apply to every route."""
         for each in self._declared:
+            if WEBSOCKET in each.methods:
+                app.router.add_api_websocket_route(each.path, each.handler)
+                app.router.routes[-1].needs = each.needs  # type: ignore[attr-defined]
+                continue
             app.router.add_api_route(
                 each.path, each.handler, methods=list(each.methods), route_class_override=LazyRoute, **each.options
             )

@@ -61,7 +61,8 @@ class _Checked:
         if before is None:
             return None
         try:
-            now = await find_principal(HTTPConnection(self._scope))
+            again = self._scope.get("find_principal", find_principal)
+            now: Principal = await again(HTTPConnection(self._scope))
         except ResoluteError as error:
             return error
         return None if now.rights == before.rights else Forbidden("Your rights have changed meanwhile. Ask again.")

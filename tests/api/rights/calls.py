@@ -175,6 +175,10 @@ CALLS: dict[str, dict[str, Any]] = {
         f"{method} /serving/{{name}}/{{path:path}}": {"ids": {"path": "served_path"}}
         for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
     },
+    **{
+        f"{method} /proxy/{{task_id}}/{{path:path}}": {"ids": {"path": "served_path"}}
+        for method in ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
+    },
 }
 assert NOON.isoformat() < _TO
 

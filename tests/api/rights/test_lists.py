@@ -18,7 +18,7 @@ from resolute.engine.access import rights
 LISTS = [row for row in ROWS if row.roles.endswith("listed")]
 _WAITING = ("follow", "periodSeconds", "timeoutSeconds")
 SEES_ALL = (RoleName.VIEWER, RoleName.EDITOR_RESTRICTED, RoleName.EDITOR, RoleName.WORKSPACE_ADMIN)
-_LEFT_OUT = ("/serving/", "/openapi.json", "/api/v1/events")
+_LEFT_OUT = ("/serving/", "/proxy/", "/openapi.json", "/api/v1/events")
 READS = [row for row in ROWS if row.method == "GET" and not row.path.startswith(_LEFT_OUT) and row.roles != "open"]
 
 

@@ -81,6 +81,8 @@ def test_every_route_answers_every_role_as_the_table_says(
 ) -> None:
     wrong = []
     for row in ROWS:
+        if row.method == "WEBSOCKET":  # tests/api/proxy opens them
+            continue
         for place in PLACES if is_about_place(row.method, row.path) else PLACES[:1]:
             problem = _try(world, doors[mode], row, caller, world.places[place], mode)
             if problem:

@@ -47,6 +47,12 @@ def test_every_option_may_stand_in_the_file(given: Any, tmp_path: Path) -> None:
         "stop_trials": True,
         "allowed_host": ["one.example", "two.example"],
         "advertise": "http://train.example.org",
+        "tls": "self-signed",
+        "tls_cert": "/etc/cert.pem",
+        "tls_key": "key.pem",
+        "allow_cidr": ["10.0.0.0/8"],
+        "trusted_proxy": ["10.0.0.2"],
+        "task_domain": "tasks.example.org",
         "admin_password": "long enough",
         "initial_password": "and another",
         "audit_days": 365,
@@ -58,7 +64,8 @@ def test_every_option_may_stand_in_the_file(given: Any, tmp_path: Path) -> None:
 
     found = given("".join(f"{key}: {value}\n" for key, value in values.items()))
 
-    assert {key: found[key] for key in values} == {**values, "home": tmp_path / "kept", "rights": RightsMode.ROLES}
+    typed = {"home": tmp_path / "kept", "tls_cert": Path("/etc/cert.pem"), "tls_key": tmp_path / "key.pem"}
+    assert {key: found[key] for key in values} == {**values, **typed, "rights": RightsMode.ROLES}
 
 
 def test_what_is_typed_wins_over_the_environment_and_that_over_the_file(

@@ -124,10 +124,10 @@ def logout(platform: Platform, token: str) -> None:
             current.record(Action.LOGGED_OUT, "user", session.user_id)
 
 
-def authenticate(platform: Platform, token: str) -> tuple[User, Session]:
+def authenticate(platform: Platform, token_hash: str) -> tuple[User, Session]:
     """The user behind the token of a log-in or an access token, and what is known of it. Raises Unauthenticated."""
     with platform.store.read() as tx:
-        session = tx.users.session_by_token_hash(hash_token(token))
+        session = tx.users.session_by_token_hash(token_hash)
         if session is None or session.is_revoked or session.expires_at <= platform.clock():
             raise Unauthenticated("This token is unknown, expired or revoked. Log in again.")
         user = tx.users.get(session.user_id)

@@ -74,6 +74,8 @@ def task_variables(
         "DET_UNIQUE_PORT_OFFSET": "0",
         "RESOLUTE_MASTER": config.url,
         "RESOLUTE_ALLOCATION_ID": allocation.id,
+        **({"DET_MASTER_CERT_FILE": config.cert_file} if config.cert_file else {}),
+        **({"DET_MASTER_CERT_NAME": config.cert_name} if config.cert_name else {}),
     }
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,21 @@ _KILLED_WITHIN_S = 5.0
 class RouterProcess:
     """`engine.rollouts.Router`. `port` 0: any free one; a port that is taken is left to who has it."""
 
-    def __init__(self, *, home: Path, host: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        home: Path,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        certificate: tuple[Path, Path] | None = None,
+        allowed: Sequence[str] = (),
+    ) -> None:
+        """`certificate` and its key: TLS, as the master speaks it. `allowed`: networks of clients; none: anybody."""
+        self._scheme = "http" if certificate is None else "https"
+        self._guards = [
+            *(() if certificate is None else ("--tls-cert", str(certificate[0]), "--tls-key", str(certificate[1]))),
+            *chain.from_iterable(("--allow-cidr", network) for network in allowed),
+        ]
         self._folder = home / "router"
         self._host = host
         self._port = port
@@ -43,7 +58,8 @@ class RouterProcess:
         if state is None:
             return ""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self._host, self._host)
-        return f"http://[{host}]:{state['port']}" if ":" in host else f"http://{host}:{state['port']}"
+        name = f"[{host}]" if ":" in host else host
+        return f"{state.get('scheme', 'http')}://{name}:{state['port']}"
 
     @property
     def forward_token(self) -> str:
@@ -159,7 +175,13 @@ class RouterProcess:
         with (self._folder / "router.log").open("ab") as output:
             # A session of its own: it lives on when the master's terminal or the master itself is gone.
             self._child = subprocess.Popen(
-                [sys.executable, "-m", "resolute.serving.router.supervisor", *chain.from_iterable(arguments.items())],
+                [
+                    sys.executable,
+                    "-m",
+                    "resolute.serving.router.supervisor",
+                    *chain.from_iterable(arguments.items()),
+                    *self._guards,
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,

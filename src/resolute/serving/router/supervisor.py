@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from resolute.host.process_identity import ProcessIdentity, identity_of
@@ -32,9 +33,15 @@ def main() -> int:
     parser.add_argument("--table", type=Path, required=True)
     parser.add_argument("--state", type=Path, required=True, help="JSON that the router writes")
     parser.add_argument("--own-state", type=Path, required=True, help="JSON that this process writes")
+    parser.add_argument("--tls-cert", default="", help="what the router is given")
+    parser.add_argument("--tls-key", default="", help="what the router is given")
+    parser.add_argument("--allow-cidr", action="append", default=[], help="what the router is given")
     parser.add_argument("--adopt", default="", help="PID:STARTED of a router that runs already")
     given = parser.parse_args()
-    supervisor = Supervisor(given.table, given.state)
+    guards = ["--tls-cert", given.tls_cert, "--tls-key", given.tls_key] if given.tls_cert else []
+    for network in given.allow_cidr:
+        guards += ["--allow-cidr", network]
+    supervisor = Supervisor(given.table, given.state, guards)
     signal.signal(signal.SIGTERM, lambda *_: supervisor.stop())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     write_own_state(given.own_state)
@@ -58,8 +65,8 @@ def write_own_state(path: Path) -> None:
 
 
 class Supervisor:
-    def __init__(self, table: Path, state: Path) -> None:
-        self._arguments = ["--table", str(table), "--state", str(state)]
+    def __init__(self, table: Path, state: Path, guards: Sequence[str] = ()) -> None:
+        self._arguments = ["--table", str(table), "--state", str(state), *guards]
         self._listener: socket.socket | None = None
         self._child: subprocess.Popen[bytes] | None = None
         self._adopted: ProcessIdentity | None = None
