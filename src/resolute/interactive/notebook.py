@@ -79,9 +79,9 @@ def arguments(reception: Reception, port: int, folder: Path) -> list[str]:
         "ServerApp.root_dir": folder,
         "ServerApp.open_browser": False,
         "ServerApp.allow_root": True,
-        # Requests come through the master, which has checked their origin and names itself as the host.
+        # Requests come through the master and name it as the host, as they were sent there. Jupyter goes on comparing
+        # that with the origin of the page.
         "ServerApp.allow_remote_access": True,
-        "ServerApp.allow_origin": "*",
         "ServerApp.quit_button": False,
         "LabApp.news_url": "",
         "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
