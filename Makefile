@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Builds are reproducible: the same commit gives the same bytes.
 export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 315532800)
 
-.PHONY: help setup up demo wheel tag publish check test test-all ui browser bench bench-search bench-imagery bench-detection bench-serving chaos soak format lock clean
+.PHONY: conformance help setup up demo wheel tag publish check test test-all ui browser bench bench-search bench-imagery bench-detection bench-serving chaos soak format lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -164,6 +164,9 @@ test-all: setup .venv-judge/.ready ui browser ## also the suites that take minut
 	$(MAKE) --no-print-directory check
 	$(BIN)/pytest -q -n 2 --dist loadfile $(LONGER) tests/contract tests/api tests/e2e tests/gpu --ignore tests/e2e/web
 	$(BIN)/pytest -q -n 2 --dist loadfile tests/e2e/web
+
+conformance: setup .venv-judge/.ready ## write docs/determined-conformance.md anew, with the official client
+	RESOLUTE_WRITE_CONFORMANCE=1 $(BIN)/pytest -q -m slow tests/e2e/judge/test_conformance.py
 
 lock: $(VENV)/bin/uv ## compile the requirement files again
 	$(BIN)/uv pip compile --quiet --no-emit-index-url --generate-hashes --no-header --universal --python-version 3.11 \

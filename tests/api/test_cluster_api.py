@@ -219,7 +219,7 @@ def test_slot_hours_are_added_up(api: Any) -> None:
         period="RESOURCE_ALLOCATION_AGGREGATION_PERIOD_DAILY",
     )
     table = api.get(
-        "/resources/allocation/allocations-csv",
+        "/resources/allocation/raw",
         timestamp_after="2026-01-01T00:00:00Z",
         timestamp_before="2026-01-02T00:00:00Z",
     ).text

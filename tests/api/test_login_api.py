@@ -26,13 +26,13 @@ def attempt(api: Any, username: str, password: str = "") -> int:
 def test_beyond_loopback_an_empty_password_opens_nothing(on_network: Any) -> None:
     on_network.post("/api/v1/users", {"user": {"username": "nopw", "active": True}})
 
-    assert [attempt(on_network, name) for name in ("nopw", "admin", "determined")] == [403, 403, 403]
+    assert [attempt(on_network, name) for name in ("nopw", "admin", "determined")] == [401, 401, 401]
 
 
 def test_a_remote_user_never_logs_in_with_a_password(admin: Any) -> None:
     admin.post("/api/v1/users", {"user": {"username": "sso", "admin": True, "active": True, "remote": True}})
 
-    assert attempt(admin, "sso") == 403
+    assert attempt(admin, "sso") == 401
 
 
 def test_beyond_loopback_a_password_cannot_be_emptied(on_network: Any) -> None:
@@ -59,7 +59,7 @@ def test_the_case_of_ones_own_name_may_change(admin: Any) -> None:
 
 def test_guessing_has_to_wait(nobody: Any) -> None:
     for _ in range(10):
-        assert attempt(nobody, "admin", "wrong") == 403
+        assert attempt(nobody, "admin", "wrong") == 401
 
     answer = nobody.client.post(LOGIN, json={"username": "admin", "password": "wrong"})
 

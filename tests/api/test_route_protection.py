@@ -32,6 +32,7 @@ ANY_TASK = {
     ("POST", "/api/v1/checkpoints"),
     ("PATCH", "/api/v1/checkpoints"),
     ("POST", "/api/v1/runs/start"),
+    ("POST", "/api/v1/trial-source-info"),
     ("POST", "/api/v1/task/logs"),
     ("POST", "/task-logs"),
     ("POST", "/api/v1/webhooks/custom"),
@@ -61,7 +62,8 @@ def test_every_route_needs_a_token_unless_it_is_public(nobody: Any, platform: Pl
     open_routes = []
     for method, path in all_routes(platform):
         answer = nobody.client.request(method, filled(path), follow_redirects=False)
-        if answer.status_code != 401:
+        # A log-in that is refused is 401 as well, but it was looked at.
+        if answer.status_code != 401 or "invalid credentials" in answer.text:
             open_routes.append((method, path))
 
     assert set(open_routes) == PUBLIC

@@ -160,7 +160,7 @@ def _lines(results: list[Json]) -> httpx.Response:
 def _login(fake: FakeMaster, call: Call) -> Any:
     name = call.body["username"]
     if fake.passwords.get(name) != call.body["password"]:
-        return _error(403, "PermissionDenied", "invalid credentials")
+        return _error(401, "Unauthenticated", "invalid credentials")
     fake.tokens.add(f"token-{name}")
     return {"token": f"token-{name}", "user": {"username": name}}
 

@@ -62,7 +62,7 @@ def error_from(response: httpx.Response, master: str) -> ResoluteError:
     kind, sentence, is_masters_own = refusal_of(response)
     if response.is_redirect:
         return InvalidInput(f"{master} is not where the master is: {sentence}")
-    if response.status_code == 401:
+    if response.status_code == 401 and not response.request.url.path.endswith("/auth/login"):
         said = sentence if is_masters_own else "Not logged in."
         return Unauthenticated(f"{said} Log in to {master} with: resolute user login NAME")
     if not is_masters_own:

@@ -98,3 +98,13 @@ class Allocation:
     def was_preempted(self) -> bool:
         """It left because it was asked to, not because its work was done."""
         return self.preempt_requested_at is not None and self.preempt_acked
+
+
+def node_of_rank(allocation: Allocation, rank: int) -> str:
+    """Where a rank runs: ranks count through the slots of the nodes in their order. Empty: it has no nodes yet."""
+    left = max(rank, 0)
+    for share in allocation.shares:
+        if left < max(len(share.slot_ids), 1):
+            return share.node_id
+        left -= max(len(share.slot_ids), 1)
+    return allocation.shares[0].node_id if allocation.shares else ""

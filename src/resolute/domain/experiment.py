@@ -3,12 +3,14 @@
 Pure: callers pass `now` in and store what comes out.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
 from resolute.domain.transitions import check_move
+from resolute.domain.trial import FINISHED as FINISHED_TRIAL
+from resolute.domain.trial import TrialState
 
 
 class ExperimentState(StrEnum):
@@ -58,6 +60,23 @@ END_OF: dict[ExperimentState, ExperimentState] = {
     _E.STOPPING_KILLED: _E.CANCELED,
     _E.STOPPING_ERROR: _E.ERROR,
 }
+
+
+def outcome_of(trials: Collection[TrialState]) -> ExperimentState:
+    """How an experiment fares whose trials are in these states: as badly as the worst, once none is left."""
+    if not trials or any(state not in FINISHED_TRIAL for state in trials):
+        return _E.ACTIVE
+    if TrialState.ERROR in trials:
+        return _E.ERROR
+    return _E.CANCELED if TrialState.CANCELED in trials else _E.COMPLETED
+
+
+STOPPED_TO: dict[ExperimentState, ExperimentState] = {
+    _E.COMPLETED: _E.STOPPING_COMPLETED,
+    _E.CANCELED: _E.STOPPING_CANCELED,
+    _E.ERROR: _E.STOPPING_ERROR,
+}
+"""The way to each end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,8 @@ class LogLine:
     id: int = 0
     """Byte offset in the task's log; grows with time, usable as a cursor."""
     allocation_id: str = ""
+    """Not in the log itself; known from the time of the line. So is the node."""
+    node_id: str = ""
 
 
 def encode_line(line: LogLine) -> bytes:

@@ -17,6 +17,12 @@ class MetricReport:
     metrics: dict[str, object]
     """Name to number (NaN and Inf kept), string, or nested object."""
     batch_metrics: list[dict[str, object]] | None = None
+    is_stepless: bool = False
+    """It was measured at no step, as profilers do; `steps_completed` is then its number in the group."""
+
+    def is_repeated_by(self, other: "MetricReport") -> bool:
+        """Sent twice: the same numbers from the same moment. NaN is the same as NaN."""
+        return self.report_time == other.report_time and repr(self.metrics) == repr(other.metrics)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

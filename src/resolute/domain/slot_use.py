@@ -23,6 +23,9 @@ class SlotUse:
     user_id: int
     experiment_id: int | None = None
     labels: tuple[str, ...] = ()
+    allocation_id: str = ""
+    task_type: str = ""
+    workspace_name: str = ""
 
     @property
     def seconds(self) -> float:

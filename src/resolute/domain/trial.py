@@ -48,6 +48,24 @@ END_OF: dict[TrialState, TrialState] = {
 }
 
 
+class SourceKind(StrEnum):
+    """What a trial does with a checkpoint that others made."""
+
+    INFERENCE = "INFERENCE"
+    FINE_TUNING = "FINE_TUNING"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialSource:
+    """A checkpoint that a trial says it works with, and the model version by which it found it."""
+
+    trial_id: int
+    checkpoint_uuid: str
+    kind: SourceKind
+    model_id: int | None = None
+    model_version: int | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     id: int
@@ -88,6 +106,10 @@ class Trial:
     metadata: dict[str, object] | None = None
     unmanaged: bool = False
     external_id: str | None = None
+    heartbeat_at: datetime | None = None
+    """When an unmanaged trial last said that it is there; None: it never did."""
+    log_retention_days: int | None = None
+    """Days that its log is kept after its end; None or -1: until the experiment is deleted."""
 
     def moved_to(self, state: TrialState, *, now: datetime, reason: str = "") -> "Trial":
         check_move(f"Trial {self.id}", ALLOWED, self.state, state)

@@ -19,6 +19,11 @@ class Workspace:
     is_immutable: bool = False
     is_pinned: bool = False
     checkpoint_storage: dict[str, object] | None = None
+    """Where checkpoints of its experiments go that name no storage; laid over the cluster's."""
+    default_compute_pool: str = ""
+    """Where its experiments run that name no pool; empty: the cluster's default."""
+    default_aux_pool: str = ""
+    """The same for tasks without slots."""
     created_at: datetime
     agent_account: AgentAccount | None = None
     """As which account of a machine work in it runs, whoever owns it. None: as its owner has it."""

@@ -10,6 +10,7 @@ from datetime import datetime
 from resolute.domain.allocation import Allocation
 from resolute.domain.errors import ResoluteError
 from resolute.engine.experiments.collection import ask_after_restart, collect_pending
+from resolute.engine.housekeeping import Housekeeping
 from resolute.engine.jobs.fencing import SECRET_KEY
 from resolute.engine.jobs.reaping import reap
 from resolute.engine.jobs.scheduling import schedule
@@ -87,12 +88,14 @@ class EngineLoop:
 
     def _collect(self) -> None:
         """On a thread of its own: deleting from an object store may take long."""
+        housekeeping = Housekeeping(self._platform)
         while not self._stopping.wait(0.5):
             try:
                 collect_pending(self._platform)
                 self._release_space()
+                housekeeping.tick()
             except Exception:
-                log.exception("collecting checkpoints failed; it goes on")
+                log.exception("collecting checkpoints or keeping house failed; it goes on")
 
     def _release_space(self) -> None:
         store = self._platform.store

@@ -44,6 +44,8 @@ _MOST_EARLIER = 30
 
 
 class AdaptiveTpeSearcher(StoppingHalving):
+    needs_free_parameter = True
+
     def __init__(self, searcher: Mapping[str, Any], space: Space, rng: Rng) -> None:
         super().__init__(searcher, space, rng)
         self._startup = int(searcher.get("startup_trials", DEFAULT_STARTUP))

@@ -94,9 +94,9 @@ def training_length(searcher: Mapping[str, Any]) -> int:
 
 def divisor_of(searcher: Mapping[str, Any]) -> float:
     divisor = float(searcher.get("divisor", DEFAULT_DIVISOR))
-    if divisor < 2:
+    if divisor <= 1:
         raise InvalidConfig(
-            [f"searcher.divisor is {divisor:g}; it must be at least 2: one in `divisor` trials goes on."]
+            [f"searcher.divisor is {divisor:g}; it must be greater than 1: one in `divisor` trials goes on."]
         )
     return divisor
 

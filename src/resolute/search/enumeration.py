@@ -20,6 +20,8 @@ _INVALID_LIMIT = 10
 class RandomSearcher(BaseSearcher):
     """`max_trials` independent draws. An invalid draw is replaced and does not count."""
 
+    needs_free_parameter = False
+
     def __init__(self, searcher: Mapping[str, Any], space: Space, rng: Rng) -> None:
         super().__init__(searcher, space, rng)
         self._max_trials = int(searcher["max_trials"])
@@ -50,7 +52,6 @@ class RandomSearcher(BaseSearcher):
 class SingleSearcher(RandomSearcher):
     """One trial; free parameters are drawn once."""
 
-    needs_free_parameter = False
     # Its one trial may be given a longer training after it was done.
     waking = frozenset({CLOSED, FAILED, CANCELED, INVALID})
 

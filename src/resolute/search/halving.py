@@ -53,6 +53,8 @@ class Bracket:
 
 
 class HalvingSearcher(BaseSearcher):
+    needs_free_parameter = False
+
     def __init__(self, searcher: Mapping[str, Any], space: Space, rng: Rng) -> None:
         super().__init__(searcher, space, rng)
         self._divisor = divisor_of(searcher)

@@ -28,6 +28,8 @@ class Parameter:
 
     @property
     def is_free(self) -> bool:
+        if self.kind == "log" and self.base == 1:
+            return False  # every power of one is one
         return self.kind != "const" and not (self.kind == "categorical" and len(self.vals) == 1)
 
     def exists_in(self, assignment: Mapping[str, Any]) -> bool:
@@ -53,7 +55,7 @@ class Parameter:
         if not _is_number(value) or (self.kind == "int" and value != int(value)):
             return False
         if self.kind == "log":
-            low, high = self.base**self.minval, self.base**self.maxval
+            low, high = self._log_ends
             slack = 1e-9 * high
             return bool(low - slack <= value <= high + slack)
         return bool(self.minval <= value <= self.maxval)
@@ -92,9 +94,16 @@ class Parameter:
     def clamped(self, value: float) -> Any:
         """Numbers only: the nearest legal value."""
         if self.kind == "log":
-            return min(max(value, self.base**self.minval), self.base**self.maxval)
+            low, high = self._log_ends
+            return min(max(value, low), high)
         nearest = min(max(value, self.minval), self.maxval)
         return self._from_scale(nearest)
+
+    @property
+    def _log_ends(self) -> tuple[float, float]:
+        """Powers of a base below one fall as their exponents rise."""
+        ends = self.base**self.minval, self.base**self.maxval
+        return min(ends), max(ends)
 
     def _from_scale(self, point: float) -> Any:
         if self.kind == "int":
@@ -131,8 +140,8 @@ def _parse_range(name: str, leaf: Mapping[str, Any], when: Any, problems: list[s
     if minval >= maxval:
         problems.append(f"{place}: minval {minval} must be less than maxval {maxval}.")
     base = leaf.get("base", 10.0)
-    if leaf["type"] == "log" and (not _is_number(base) or base <= 1):
-        problems.append(f"{place}: base {base!r} must be greater than 1, for example 10.")
+    if leaf["type"] == "log" and (not _is_number(base) or base <= 0):
+        problems.append(f"{place}: base {base!r} must be greater than 0, for example 10.")
     count = leaf.get("count")
     if count is not None and (not isinstance(count, int) or count < 1):
         problems.append(f"{place}: count {count!r} must be a whole number of at least 1.")

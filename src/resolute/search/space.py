@@ -102,6 +102,14 @@ class Space:
         return kept
 
 
+def with_constants(hyperparameters: Mapping[str, Any], hparams: Mapping[str, Any]) -> dict[str, Any]:
+    """`hparams` with the constants of a space laid over them; what was drawn stays as it is."""
+    space = Space(hyperparameters)
+    constants = {one.name: one.vals[0] for one in space.parameters if one.kind == "const"}
+    known = space.flat(hparams)
+    return {**space.strangers(hparams), **space.nested({**known, **constants})}
+
+
 def _paths(level: Mapping[str, Any], prefix: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
     for key in sorted(level):
         path = (*prefix, key)

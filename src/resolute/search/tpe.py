@@ -18,6 +18,8 @@ MOST_REST = 200
 
 
 class TpeSearcher(RandomSearcher):
+    needs_free_parameter = True
+
     def __init__(self, searcher: Mapping[str, Any], space: Space, rng: Rng) -> None:
         super().__init__(searcher, space, rng)
         self._startup = int(searcher.get("startup_trials", DEFAULT_STARTUP))

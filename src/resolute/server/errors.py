@@ -28,6 +28,7 @@ from resolute.domain.errors import (
     Unavailable,
 )
 from resolute.server.headers import browser_rules
+from resolute.server.known_operations import form_of, operation_of
 
 log = logging.getLogger(__name__)
 
@@ -99,6 +100,10 @@ async def _domain_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _invalid_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
+    meant = operation_of(request.method, request.url.path)
+    if meant is not None and meant.form != form_of(request.scope["route"].path):
+        # A word of the path was taken for a parameter of another operation.
+        return answer(NotSupported(meant.refusal))
     return answer(InvalidInput(f"{request.method} {request.url.path}: " + "; ".join(_sentences(error))))
 
 
@@ -124,6 +129,9 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error.__cause__, ResoluteError):
         # Raised while the framework read the body.
         return answer(error.__cause__)
+    meant = operation_of(request.method, request.url.path) if error.status_code in (404, 405) else None
+    if meant is not None:
+        return answer(NotSupported(meant.refusal))
     kind = _FROM_HTTP.get(error.status_code, InvalidInput)
     sentence = str(error.detail)
     if error.status_code in (404, 405):

@@ -66,6 +66,12 @@ def keep_log(logbook: Logbook, home: Path) -> None:
         root.addHandler(handler)
 
 
+def set_level(level: LogLevel) -> None:
+    """Until the master is started again."""
+    number = next((floor for floor, name in _LEVELS if name is level), logging.DEBUG)
+    logging.getLogger().setLevel(number)
+
+
 def _level(number: int) -> LogLevel:
     for floor, level in _LEVELS:
         if number >= floor:

@@ -53,7 +53,7 @@ def search_advice(searcher: SearcherBase, space: Hyperparameters) -> Iterator[Pr
     """Sizes and directions that contradict one another."""
     yield from _direction_advice(searcher)
     points, wanted = space.points, getattr(searcher, "max_trials", None)
-    if wanted is not None and points is not None and points < wanted:
+    if wanted is not None and points is not None and points < wanted and space.is_free:
         yield Problem(
             ("searcher", "max_trials"),
             f"asks for {wanted} trials, but the hyperparameters have only {points} different settings;"
@@ -63,6 +63,11 @@ def search_advice(searcher: SearcherBase, space: Hyperparameters) -> Iterator[Pr
         yield Problem(("searcher",), f"makes a grid of {points:,} trials; lower the counts, or use adaptive_asha")
     if isinstance(searcher, Single) and space.is_free:
         yield Problem(("searcher", "name"), "is single, so each free hyperparameter is drawn once, at random")
+    if not searcher.needs_space and not isinstance(searcher, Single | Custom) and not space.is_free:
+        yield Problem(
+            ("searcher", "name"),
+            f"is {searcher.name}, but every hyperparameter is constant: trials differ by seed alone",
+        )
     if isinstance(searcher, Custom):
         yield Problem(
             ("searcher", "name"),

@@ -84,11 +84,39 @@ class Environment(Section):
     requirements: Annotated[Annotated[Text, AsPlain] | Annotated[list[Text], AsList], PlainOrList] | None = None
     """A requirements file inside the context, or the requirements themselves; built once per content."""
 
+    @field_validator("pod_spec")
+    @classmethod
+    def _leaves_our_container(cls, pod_spec: dict[str, object] | None) -> dict[str, object] | None:
+        _check_own_container(pod_spec)
+        return pod_spec
+
     @model_validator(mode="after")
     def _one_environment(self) -> "Environment":
         if self.python is not None and self.requirements is not None:
             raise fault("python and requirements both choose the environment; keep one", "requirements")
         return self
+
+
+OWN_CONTAINER = "determined-container"
+"""The container of a pod that runs the trial, by its name in pod specs."""
+_OPEN_IN_OWN_CONTAINER = frozenset({"name", "resources", "volumeMounts", "volumeDevices"})
+
+
+def _check_own_container(pod_spec: dict[str, object] | None) -> None:
+    """Image, command and environment of the trial's own container are not the pod spec's to say."""
+    spec = pod_spec.get("spec") if pod_spec else None
+    containers = spec.get("containers") if isinstance(spec, dict) else None
+    for index, container in enumerate(containers if isinstance(containers, list) else ()):
+        if not isinstance(container, dict) or container.get("name") != OWN_CONTAINER:
+            continue
+        for key in sorted(set(container) - _OPEN_IN_OWN_CONTAINER - {"volume_mounts", "volume_devices"}):
+            raise fault(
+                f"is not configurable for {OWN_CONTAINER}, which the platform sets up; use the keys of environment",
+                "spec",
+                "containers",
+                index,
+                key,
+            )
 
 
 class BindMount(Section):
@@ -116,6 +144,16 @@ class Device(Section):
     host_path: Text
     container_path: Text
     mode: Text = "mrw"
+
+
+def device_of(value: object) -> object:
+    """Docker's short form, `/dev/host:/dev/inside:mrw`, as a map."""
+    if not isinstance(value, str):
+        return value
+    parts = value.split(":")
+    if not 2 <= len(parts) <= 3:
+        raise fault(f'"{value}" is not host_path:container_path or host_path:container_path:mode')
+    return dict(zip(("host_path", "container_path", "mode"), parts, strict=False))
 
 
 class Slurm(Section):

@@ -19,6 +19,7 @@ from resolute.spec.length import Length, is_length
 from resolute.spec.limits import MAX_LABELS, MAX_TRIALS
 from resolute.spec.merge import merge_configs
 from resolute.spec.policy import (
+    DEFAULT_LOG_POLICIES,
     Integrations,
     LogPolicy,
     Optimizations,
@@ -43,6 +44,8 @@ class ClusterDefaults:
 
     checkpoint_storage: dict[str, object]
     resource_pool: str = DEFAULT_POOL
+    aux_pool: str | None = None
+    """For work without slots; None: the same."""
     pools: Mapping[str, int | None] = field(default_factory=dict)
     """Pools that may be named, with the most slots each can ever have (None: not known). Empty: any may be."""
     runner: str = "local"
@@ -92,6 +95,11 @@ class ExperimentConfig(Section):
         leaf = self.hyperparameters.root.get("global_batch_size")
         value = leaf.val if isinstance(leaf, Const) else 1
         return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else 1
+
+    @property
+    def log_retention_days(self) -> int | None:
+        """None or -1: until the experiment is deleted."""
+        return None if self.retention_policy is None else self.retention_policy.log_retention_days
 
     @field_validator("labels")
     @classmethod
@@ -164,16 +172,20 @@ def _with_advice(config: ExperimentConfig, source: Source, defaults: ClusterDefa
 
 def _completed(config: dict[str, object], defaults: ClusterDefaults, *, seed: int, name: str) -> dict[str, object]:
     """What only the cluster knows, filled in below what is written."""
+    resources = config.get("resources")
+    slots = resources.get("slots_per_trial", 1) if isinstance(resources, dict) else 1
+    pool = defaults.aux_pool if defaults.aux_pool and slots == 0 else defaults.resource_pool
     below: dict[str, object] = {
         "name": name,
         "reproducibility": {"experiment_seed": seed},
         "checkpoint_storage": defaults.checkpoint_storage,
-        "resources": {"resource_pool": defaults.resource_pool},
+        "resources": {"resource_pool": pool},
+        "log_policies": DEFAULT_LOG_POLICIES,
     }
     raw = merge_configs(config, below)
-    resources = raw["resources"]
-    if isinstance(resources, dict) and resources.get("resource_pool") == "":
-        resources["resource_pool"] = defaults.resource_pool
+    merged = raw["resources"]
+    if isinstance(merged, dict) and merged.get("resource_pool") == "":
+        merged["resource_pool"] = pool
     return raw
 
 

@@ -133,14 +133,16 @@ class Log(_Range):
     @field_validator("base")
     @classmethod
     def _grows(cls, base: float) -> float:
-        if base <= 1:
-            raise fault(f"base {base:g} must be greater than 1; 10 makes minval and maxval powers of ten")
+        if base <= 0:
+            raise fault(f"base {base:g} must be greater than 0; 10 makes minval and maxval powers of ten")
         return base
 
     @model_validator(mode="after")
     def _stays_finite(self) -> "Log":
         try:
-            math.pow(self.base, max(abs(self.minval), abs(self.maxval)))
+            for exponent in (self.minval, self.maxval):
+                math.pow(self.base, exponent)
+                math.pow(self.base, -exponent)
         except OverflowError:
             raise fault(
                 f"{self.base:g} to the power of {self.maxval:g} is too large; minval and maxval are exponents,"

@@ -32,7 +32,14 @@ _VARIABLES: Path = ("environment", "environment_variables")
 
 
 def _container_path(item: object) -> str:
+    if isinstance(item, str) and ":" in item:
+        return repr(item.split(":")[1])  # a device's short form
     return repr(item.get("container_path") if isinstance(item, dict) else item)
+
+
+def _policy_name(item: object) -> str:
+    name = item.get("name") if isinstance(item, dict) else None
+    return f"name {name}" if name else repr(item)
 
 
 def _variable_name(item: object) -> str:
@@ -43,7 +50,7 @@ APPENDED: dict[Path, Callable[[Any], str]] = {
     ("bind_mounts",): _container_path,
     ("resources", "devices"): _container_path,
     ("labels",): repr,
-    ("log_policies",): repr,
+    ("log_policies",): _policy_name,
     ("environment", "proxy_ports"): repr,
     ("environment", "add_capabilities"): repr,
     ("environment", "drop_capabilities"): repr,

@@ -4,7 +4,7 @@ import re
 import warnings
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from resolute.spec.section import Count, Positive, Section, Text, Whole, fault
 
@@ -45,14 +45,30 @@ def _plain_action(value: object) -> object:
     return value["type"] if isinstance(value, dict) and list(value) == ["type"] else value
 
 
+DEFAULT_LOG_POLICIES: list[object] = [
+    {"name": "CUDA OOM", "pattern": ".*CUDA out of memory.*"},
+    {"name": "ECC Error", "pattern": ".*uncorrectable ECC error encountered.*"},
+]
+"""What every trial's log is watched for. They only name what happened; a policy of the same name replaces one."""
+
+
 class LogPolicy(Section):
     name: Text | None = None
-    pattern: Text
+    pattern: Text | None = None
+    """None beside a name: the policy of that name, from a template or by default, is switched off."""
     action: Annotated[Literal["cancel_retries", "exclude_node"], BeforeValidator(_plain_action)] | None = None
+
+    @model_validator(mode="after")
+    def _looks_for_something(self) -> "LogPolicy":
+        if self.pattern is None and (self.name is None or self.action is not None):
+            raise fault("is missing; add it", "pattern")
+        return self
 
     @field_validator("pattern")
     @classmethod
-    def _is_a_pattern(cls, pattern: str) -> str:
+    def _is_a_pattern(cls, pattern: str | None) -> str | None:
+        if pattern is None:
+            return None
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

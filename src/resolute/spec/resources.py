@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from resolute.domain.job import DEFAULT_WEIGHT
-from resolute.spec.environment import Device
+from resolute.spec.environment import Device, device_of
 from resolute.spec.section import Number, Section, Slots, fault
 
 _SIZE = re.compile(r"(\d*\.?\d+) ?(?:([kmgtp])(i?b)?|b)?", re.IGNORECASE)
@@ -31,7 +31,7 @@ class _Shared(Section):
     priority: Annotated[int, Field(ge=1, le=99)] | None = None
     weight: Annotated[Number, Field(gt=0)] = DEFAULT_WEIGHT
     shm_size: Annotated[int, BeforeValidator(_bytes), Field(ge=0)] | None = None
-    devices: list[Device] = Field(default_factory=list)
+    devices: list[Annotated[Device, BeforeValidator(device_of)]] = Field(default_factory=list)
     agent_label: str | None = None
 
 

@@ -127,6 +127,7 @@ class Single(SearcherBase):
 
 
 class Random(SearcherBase):
+    needs_space = False  # the same training from several seeds
     name: Literal["random"]
     max_trials: Trials
     max_concurrent_trials: Count = 16
@@ -155,6 +156,7 @@ class Patience(Section):
 class _Halving(SearcherBase):
     """What the halving family shares. `stop_once` false: trials wait at a rung and the best are promoted."""
 
+    needs_space = False
     max_trials: Trials
     divisor: Number = 4
     max_concurrent_trials: Count = 16
@@ -173,8 +175,8 @@ class _Halving(SearcherBase):
     @field_validator("divisor")
     @classmethod
     def _divides(cls, divisor: float) -> float:
-        if divisor < 2:
-            raise fault(f"divisor {divisor:g} must be at least 2; 4 keeps the best quarter at each rung")
+        if divisor <= 1:
+            raise fault(f"divisor {divisor:g} must be greater than 1; 4 keeps the best quarter at each rung")
         return divisor
 
     @model_validator(mode="after")
@@ -206,6 +208,7 @@ class AdaptiveAsha(_Adaptive):
 class AdaptiveTpe(_Adaptive):
     """Our own: the stopping of adaptive_asha, with a model of past trials choosing the next."""
 
+    needs_space = True
     name: Literal["adaptive_tpe"]
     startup_trials: Positive = 10
     """Trials drawn at random before the model is asked."""

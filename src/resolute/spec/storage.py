@@ -2,9 +2,11 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Discriminator, Tag, field_validator, model_validator
+from pydantic import ConfigDict, Discriminator, Tag, TypeAdapter, ValidationError, field_validator, model_validator
 
+from resolute.domain.errors import InvalidConfig
 from resolute.domain.retention import RetentionPolicy
+from resolute.spec.problem import Hints, dotted, problems_of
 from resolute.spec.section import Count, Section, Text, fault
 
 GONE: dict[str, str] = {"hdfs": "shared_fs with the file system mounted on every node, or s3, gcs or azure"}
@@ -102,6 +104,10 @@ class Azure(_Storage):
     def _one_address(self) -> "Azure":
         if (self.connection_string is None) == (self.account_url is None):
             raise fault("needs exactly one of connection_string and account_url", "account_url")
+        if self.connection_string is not None and self.credential is not None:
+            raise fault(
+                "goes with account_url; connection_string has its own key, so drop one of the two", "credential"
+            )
         return self
 
 
@@ -117,6 +123,19 @@ CheckpointStorage: TypeAlias = Annotated[
     | Annotated[Azure, Tag("azure")],
     Discriminator(_type),
 ]
+
+
+_STORAGE: TypeAdapter[_Storage] = TypeAdapter(CheckpointStorage, config=ConfigDict(defer_build=True))
+
+
+def check_storage(storage: dict[str, object]) -> None:
+    """Raises InvalidConfig with every fault."""
+    try:
+        _STORAGE.validate_python(storage)
+    except ValidationError as error:
+        hints = Hints(elsewhere={}, replaced=GONE, choices={"type": TYPES})
+        faults = problems_of(error, storage, models={}, hints=hints)
+        raise InvalidConfig([f"{dotted(fault.path) or 'storage'}: {fault.message}" for fault in faults]) from error
 
 
 def _folders(path: str) -> list[str]:

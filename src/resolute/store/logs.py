@@ -80,7 +80,7 @@ class FileLogs:
                 end = _end_of_last_line(file)
                 start, end = _bounds(file, query, end)
                 lines = _backwards(file, start, end) if query.newest_first else _forwards(file, start, end)
-                return _first(lines, matches, query.limit)
+                return _first(lines, matches, query)
         except FileNotFoundError:
             return []
 
@@ -136,14 +136,17 @@ def _missing(handle: int, name: str, records: bytes, start: int) -> tuple[bytes,
 # -------------------------------------------------------------------------------------------------------- reading
 
 
-def _first(lines: Iterator[tuple[int, bytes]], matches: _Matches, limit: int | None) -> list[LogLine]:
+def _first(lines: Iterator[tuple[int, bytes]], matches: _Matches, query: LogQuery) -> list[LogLine]:
     found: list[LogLine] = []
-    if limit is not None and limit <= 0:
+    if query.limit is not None and query.limit <= 0:
         return found
     for offset, record in lines:
-        if record != _EMPTY and not is_mark(record) and matches(record):
-            found.append(_decoded(record, offset))
-            if len(found) == limit:
+        if record == _EMPTY or is_mark(record) or not matches(record):
+            continue
+        line = _decoded(record, offset)
+        if query.accepts is None or query.accepts(line):
+            found.append(line)
+            if len(found) == query.limit:
                 break
     return found
 

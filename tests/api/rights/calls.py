@@ -45,6 +45,20 @@ CALLS: dict[str, dict[str, Any]] = {
         f"POST /api/v1/projects/{{project_id}}/experiments/{deed}": _EACH
         for deed in ("activate", "pause", "cancel", "kill")
     },
+    "PUT /api/v1/projects/{project_id}/experiments/retain_logs": {
+        "body": {"experimentIds": ["{experiment_id}"], "numDays": 7}
+    },
+    "PUT /api/v1/experiments/{experiment_id}/retain_logs": {"body": {"numDays": 7}},
+    "PUT /api/v1/trials/{trial_id}/retain_logs": {"body": {"numDays": -1}},
+    "POST /api/v1/trial-source-info": {
+        "body": {
+            "trialSourceInfo": {
+                "trialId": "{trial_id}",
+                "checkpointUuid": "{checkpoint_uuid}",
+                "trialSourceInfoType": "TRIAL_SOURCE_INFO_TYPE_INFERENCE",
+            }
+        }
+    },
     "POST /api/v1/projects/{project_id}/experiments/archive": _ENDED,
     "POST /api/v1/projects/{project_id}/experiments/unarchive": _ENDED,
     "DELETE /api/v1/projects/{project_id}/experiments/delete": _ENDED,

@@ -1,5 +1,6 @@
 """The local runner against real processes: output, signals, kills, and masters that die."""
 
+import importlib.util
 import json
 import os
 import signal
@@ -98,6 +99,39 @@ def test_the_startup_hook_runs_first_and_in_the_same_place(bench: Any, cold: Loc
     status = bench.run(cold, gang)
 
     assert (status.exit_code, bench.text(gang)) == (0, "hook\nby-hook")
+
+
+def test_what_the_startup_hook_exports_counts(bench: Any, cold: LocalRunner) -> None:
+    hook = "[[ -n $BASH_VERSION ]] && export GREETING=$'hello\\nyou' PATH=$PWD/tools:$PATH\n"
+    files = {"startup-hook.sh": hook, "tools/greet": '#!/bin/sh\nprintf %s "$GREETING"\n'}
+    gang = bench.gang("a", "chmod +x tools/greet; greet", context_files=files)
+
+    status = bench.run(cold, gang)
+
+    assert (status.exit_code, bench.text(gang)) == (0, "hello\nyou")
+
+
+def test_a_startup_hook_stops_at_its_first_failing_command(bench: Any, cold: LocalRunner) -> None:
+    gang = bench.gang("a", "echo never", context_files={"startup-hook.sh": "false\necho neither\n"})
+
+    status = bench.run(cold, gang)
+
+    assert status.exit_code == 1
+    assert "neither" not in bench.text(gang)
+
+
+def test_a_startup_hook_installs_for_its_own_run_alone(bench: Any, cold: LocalRunner) -> None:
+    hook = "test $(command -v pip) = $VIRTUAL_ENV/bin/pip\npip --version\necho 'A = 1' > $(python3 -c '%s')/hooked.py\n"
+    where = 'import sysconfig; print(sysconfig.get_path("purelib"))'
+    files = {"startup-hook.sh": hook % where}
+    gang = bench.gang("a", "python3 -c 'import hooked, sqlalchemy; print(hooked.__file__)'", context_files=files)
+
+    status = bench.run(cold, gang)
+
+    installed = bench.text(gang).splitlines()[-1]
+    assert status.exit_code == 0, bench.text(gang)
+    assert "/layer/" in installed
+    assert importlib.util.find_spec("hooked") is None
 
 
 def test_a_failing_startup_hook_keeps_the_entrypoint_from_running(bench: Any, cold: LocalRunner) -> None:

@@ -19,15 +19,14 @@ GROUPS = ("training", "validation")
 
 @dataclass
 class Model:
-    """Every report by (group, run, steps); the first value of a name stays."""
+    """Every report by (group, run, steps); the last value of a name stays."""
 
     reports: dict[tuple[str, int, int], dict[str, Any]] = field(default_factory=dict)
 
     def append(self, batch: list[MetricReport]) -> None:
         for report in batch:
             stored = self.reports.setdefault((report.group, report.run_id, report.steps_completed), {})
-            for name, value in report.metrics.items():
-                stored.setdefault(name, value)
+            stored.update(report.metrics)
 
     def is_archived(self, group: str, run: int, steps: int) -> bool:
         later = [s for g, r, s in self.reports if g == group and r > run]

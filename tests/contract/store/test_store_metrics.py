@@ -143,12 +143,19 @@ class TestIdempotence:
         assert [report.metrics["loss"] for _, report, _ in _reports(store, trial)] == [1.0, 2.0, 3.0]
         assert _summary(store, trial, "loss").count == 3
 
-    def test_the_first_value_of_a_step_stays(self, store: Store, trial: Trial, new_report: NewReport) -> None:
-        _append(store, new_report(1, loss=1.0))
+    def test_the_last_value_of_a_step_stays(self, store: Store, trial: Trial, new_report: NewReport) -> None:
+        _append(store, new_report(1, loss=9.0), new_report(2, loss=2.0))
 
-        assert _append(store, new_report(1, loss=9.0)) == 0
+        assert _append(store, new_report(1, loss=1.0)) == 1
+        assert _append(store, new_report(1, loss=1.0)) == 0
 
-        assert _summary(store, trial, "loss").max == 1.0
+        found = _summary(store, trial, "loss")
+        assert (found.count, found.min, found.max, found.last) == (2, 1.0, 2.0, 2.0)
+
+    def test_nan_that_is_sent_again_brings_nothing_new(self, store: Store, trial: Trial, new_report: NewReport) -> None:
+        _append(store, new_report(1, loss=math.nan))
+
+        assert _append(store, new_report(1, loss=math.nan)) == 0
 
     def test_other_names_at_a_known_step_are_merged(self, store: Store, trial: Trial, new_report: NewReport) -> None:
         _append(store, new_report(1, loss=1.0), new_report(2, loss=2.0))
@@ -157,14 +164,14 @@ class TestIdempotence:
 
         ((_, first, _), _) = _reports(store, trial)
         assert count == 1
-        assert first.metrics == {"loss": 1.0, "lr": 0.1}
+        assert first.metrics == {"loss": 9.0, "lr": 0.1}
         assert (_summary(store, trial, "lr").count, _summary(store, trial, "loss").count) == (1, 2)
 
     def test_a_step_twice_in_one_batch_is_one_report(self, store: Store, trial: Trial, new_report: NewReport) -> None:
         count = _append(store, new_report(2, a=1.0), new_report(1, a=5.0), new_report(2, b=2.0, a=7.0))
 
         assert count == 2
-        assert [report.metrics for _, report, _ in _reports(store, trial)] == [{"a": 5.0}, {"a": 1.0, "b": 2.0}]
+        assert [report.metrics for _, report, _ in _reports(store, trial)] == [{"a": 5.0}, {"a": 7.0, "b": 2.0}]
 
     def test_a_late_report_of_an_earlier_step_is_new(self, store: Store, trial: Trial, new_report: NewReport) -> None:
         _append(store, new_report(1, loss=1.0), new_report(5, loss=5.0))
@@ -383,7 +390,7 @@ class TestManySingleReports:
         with store.write() as transaction:
             for step in range(count, 2 * count):
                 transaction.metrics.append([new_report(step, loss=float(step))])
-            repeated = transaction.metrics.append([new_report(17, loss=0.0)])
+            repeated = transaction.metrics.append([new_report(17, loss=17.0)])
 
         with store.read() as transaction:
             series = transaction.metrics.series(trial.id, TRAINING, "loss", max_points=10_000)

@@ -308,8 +308,10 @@ class TestAllocations:
             user_id=owner.id,
             experiment_id=trial.experiment_id,
             labels=("a", "b"),
+            allocation_id=running.id,
+            workspace_name="Uncategorized",
         )
-        earlier = replace(whose, start=noon - hour, end=noon)
+        earlier = replace(whose, start=noon - hour, end=noon, allocation_id=over.id)
         with store.read() as transaction:
             assert held(0, 1) == [whose]
             assert held(-1, 0) == [earlier]

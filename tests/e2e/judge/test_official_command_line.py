@@ -19,7 +19,7 @@ def test_a_wrong_password_is_told_plainly(det: Any, live_master: Any) -> None:
         f"{live_master.url}/api/v1/auth/login", json={"username": "determined", "password": "no"}
     )
 
-    assert answer.status_code == 403
+    assert answer.status_code == 401
     assert answer.json()["error"]["error"] == "invalid credentials"
 
 

@@ -10,7 +10,7 @@ from resolute.client import Client
 from resolute.client.credentials import TokenStore, default_path
 from resolute.client.fake import FakeMaster
 from resolute.client.identity import hashed
-from resolute.domain.errors import Forbidden, Unauthenticated, Unavailable
+from resolute.domain.errors import Unauthenticated, Unavailable
 
 URL = "http://fake:8080"
 
@@ -42,7 +42,7 @@ def test_a_login_is_remembered_for_the_next_client(client: Client, master: FakeM
 def test_a_wrong_password_is_told_with_the_masters_words_and_nothing_is_stored(
     client: Client, env: dict[str, str]
 ) -> None:
-    with pytest.raises(Forbidden, match="invalid credentials"):
+    with pytest.raises(Unauthenticated, match="invalid credentials"):
         client.log_in("admin", "wrong")
 
     assert not default_path(env).exists()

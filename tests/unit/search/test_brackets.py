@@ -107,7 +107,7 @@ def test_one_bracket_starts_as_many_as_let_one_trial_reach_the_top() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"divisor": 1.5}, "divisor is 1.5; it must be at least 2"),
+        ({"divisor": 1}, "divisor is 1; it must be greater than 1"),
         ({"mode": "wild"}, "'wild'; use aggressive, standard or conservative"),
         ({"max_length": None}, "needs `max_time` with `time_metric`, or `max_length`"),
         ({"max_length": {"batches": 0}}, "of at least 1; it has 0"),

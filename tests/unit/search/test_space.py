@@ -137,8 +137,7 @@ def test_true_is_not_one_in_a_condition() -> None:
     [
         ({"type": "int", "minval": 3, "maxval": 3}, "minval 3 must be less than maxval 3"),
         ({"type": "double", "minval": 0}, "needs the numbers minval and maxval"),
-        ({"type": "log", "minval": 0, "maxval": 1, "base": 1}, "base 1 must be greater than 1"),
-        ({"type": "log", "minval": 0, "maxval": 1, "base": 0.5}, "base 0.5 must be greater than 1"),
+        ({"type": "log", "minval": 0, "maxval": 1, "base": 0}, "base 0 must be greater than 0"),
         ({"type": "categorical", "vals": []}, "needs a list `vals` with at least one value"),
         ({"type": "categorical", "vals": ["a", "b", "a"]}, "'a' is listed more than once"),
         ({"type": "int", "minval": 0, "maxval": 9, "count": 0}, "count 0 must be a whole number"),

@@ -126,7 +126,10 @@ def test_every_default_is_filled_in(parse: Parse) -> None:
             "grad_updates_size_file": None,
         },
         "profiling": {"enabled": False, "begin_on_batch": 0, "end_after_batch": None, "sync_timings": True},
-        "log_policies": [],
+        "log_policies": [
+            {"name": "CUDA OOM", "pattern": ".*CUDA out of memory.*", "action": None},
+            {"name": "ECC Error", "pattern": ".*uncorrectable ECC error encountered.*", "action": None},
+        ],
         "retention_policy": None,
         "preemption_timeout": None,
         "integrations": None,
@@ -195,8 +198,24 @@ def test_stored_json_that_cannot_be_read_says_which_key(parse: Parse) -> None:
         ("preemption_timeout: 60", ("preemption_timeout",), 60),
         (
             "log_policies: [{pattern: '.*OOM.*', action: {type: cancel_retries}}]",
+            ("log_policies", 0),
+            {"name": None, "pattern": ".*OOM.*", "action": "cancel_retries"},
+        ),
+        (
+            "log_policies: [{name: CUDA OOM, pattern: mine}, {name: ECC Error}]",
             ("log_policies",),
-            [{"name": None, "pattern": ".*OOM.*", "action": "cancel_retries"}],
+            [
+                {"name": "CUDA OOM", "pattern": "mine", "action": None},
+                {"name": "ECC Error", "pattern": None, "action": None},
+            ],
+        ),
+        (
+            "resources: {devices: ['/h:/c', '/h2:/c2:r']}",
+            ("resources", "devices"),
+            [
+                {"host_path": "/h", "container_path": "/c", "mode": "mrw"},
+                {"host_path": "/h2", "container_path": "/c2", "mode": "r"},
+            ],
         ),
         (
             "integrations: {webhooks: {webhook_name: [chat]}}",
@@ -227,7 +246,7 @@ def test_stored_json_that_cannot_be_read_says_which_key(parse: Parse) -> None:
     ],
 )
 def test_each_way_of_writing_a_key_has_one_resolved_form(
-    written: str, path: tuple[str, ...], value: object, parse: Parse
+    written: str, path: tuple[str | int, ...], value: object, parse: Parse
 ) -> None:
     found: Any = parse(f"{LEAST}{written}\n").resolved
     for key in path:
@@ -272,6 +291,16 @@ def test_each_way_of_writing_a_key_has_one_resolved_form(
             "min_checkpoint_period: {}",
             "min_checkpoint_period: a length needs one unit; write for example {batches: 100}, {records: 5000}"
             " or {epochs: 2}",
+        ),
+        (
+            "environment: {pod_spec: {spec: {containers: [{name: determined-container, image: mine}]}}}",
+            "environment.pod_spec.spec.containers[0].image: is not configurable for determined-container, which the "
+            "platform sets up; use the keys of environment",
+        ),
+        ("log_policies: [{action: cancel_retries}]", "log_policies[0].pattern: is missing; add it"),
+        (
+            "resources: {devices: [/h]}",
+            'resources.devices[0]: "/h" is not host_path:container_path or host_path:container_path:mode',
         ),
         (
             "log_policies: [{pattern: '(['}]",

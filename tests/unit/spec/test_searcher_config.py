@@ -180,8 +180,8 @@ def test_a_searcher_that_is_no_more_names_its_successor(name: str, refusals: Ref
             "searcher.max_trails: unknown key; did you mean max_trials?",
         ),
         (
-            searcher("adaptive_asha", f"{LEAST['adaptive_asha']}, divisor: 1.5"),
-            "searcher.divisor: divisor 1.5 must be at least 2; 4 keeps the best quarter at each rung",
+            searcher("adaptive_asha", f"{LEAST['adaptive_asha']}, divisor: 1"),
+            "searcher.divisor: divisor 1 must be greater than 1; 4 keeps the best quarter at each rung",
         ),
         (
             searcher("adaptive_asha", f"{LEAST['adaptive_asha']}, mode: agressive"),
@@ -241,7 +241,16 @@ def test_what_cannot_work_is_refused_with_key_value_and_remedy(text: str, proble
     assert f"exp.yaml:1: {problem}" in refusals(text)
 
 
-@pytest.mark.parametrize("name", ["random", "async_halving", "adaptive_asha", "adaptive_tpe", "tpe", "pbt"])
+@pytest.mark.parametrize("name", ["random", "async_halving", "adaptive_asha"])
+def test_a_search_over_constants_runs_with_a_note(name: str, parse: Parse) -> None:
+    parsed = parse(f"searcher: {{name: {name}, metric: loss, {LEAST[name]}}}\nhyperparameters: {{lr: 0.1}}\n")
+
+    assert parsed.warnings == (
+        f"exp.yaml:1: searcher.name: is {name}, but every hyperparameter is constant: trials differ by seed alone",
+    )
+
+
+@pytest.mark.parametrize("name", ["adaptive_tpe", "tpe", "pbt"])
 def test_a_search_without_a_free_parameter_is_refused(name: str, refusals: Refusals) -> None:
     problems = refusals(f"searcher: {{name: {name}, metric: loss, {LEAST[name]}}}\nhyperparameters: {{lr: 0.1}}\n")
 

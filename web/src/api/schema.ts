@@ -744,6 +744,11 @@ export interface paths {
         };
         get: {
             parameters: {
+                query?: {
+                    /** @description None: every group. */
+                    metricGroup?: string | null;
+                    trialSourceInfoType?: components["schemas"]["TrialSourceInfoType"] | null;
+                };
                 path: {
                     checkpoint_uuid: string;
                 };
@@ -1453,9 +1458,12 @@ export interface paths {
                 query?: {
                     archived?: boolean | null;
                     description?: string;
+                    "experimentIdFilter.gt"?: number | null;
                     "experimentIdFilter.gte"?: number | null;
                     "experimentIdFilter.incl"?: number[];
+                    "experimentIdFilter.lt"?: number | null;
                     "experimentIdFilter.lte"?: number | null;
+                    "experimentIdFilter.notIn"?: number[];
                     labels?: string[];
                     /** @description At most this many; 0 and -1: all, -2: none. */
                     limit?: number;
@@ -1964,6 +1972,11 @@ export interface paths {
                     experiment_id: number;
                 };
             };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["RetainLogsRequest"];
+                };
+            };
             responses: {
                 /** @description Successful Response */
                 200: {
@@ -2435,6 +2448,23 @@ export interface paths {
                 200: {
                     content: {
                         "application/json": components["schemas"]["GetMasterConfigResponse"];
+                    };
+                };
+            };
+        };
+        patch: {
+            parameters: {
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PatchMasterConfigRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["Empty"];
                     };
                 };
             };
@@ -3229,6 +3259,30 @@ export interface paths {
             };
         };
     };
+    "/api/v1/projects/{project_id}/experiments/retain_logs": {
+        parameters: {
+        };
+        put: {
+            parameters: {
+                path: {
+                    project_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["BulkRetainLogsRequest"];
+                };
+            };
+            responses: {
+                /** @description Successful Response */
+                200: {
+                    content: {
+                        "application/json": components["schemas"]["BulkExperimentsResponse"];
+                    };
+                };
+            };
+        };
+    };
     "/api/v1/projects/{project_id}/experiments/unarchive": {
         parameters: {
         };
@@ -3721,6 +3775,10 @@ export interface paths {
                 query?: {
                     /** @description Only lines after this id. */
                     afterId?: number | null;
+                    agentIds?: string[];
+                    allocationIds?: string[];
+                    /** @description Nothing runs in containers of its own here: matches none. */
+                    containerIds?: string[];
                     enableRegex?: boolean;
                     follow?: boolean;
                     levels?: components["schemas"]["LogLevel"][];
@@ -3729,6 +3787,8 @@ export interface paths {
                     orderBy?: components["schemas"]["OrderBy"];
                     rankIds?: number[];
                     searchText?: string;
+                    /** @description task: what was printed; platform or master: what we say. */
+                    sources?: string[];
                     stdtypes?: string[];
                     timestampAfter?: string | null;
                     timestampBefore?: string | null;
@@ -4078,7 +4138,10 @@ export interface paths {
                     limit?: number;
                     /** @description Where to begin; negative counts from the end. */
                     offset?: number;
+                    orderBy?: components["schemas"]["OrderBy"];
                     showInactive?: boolean;
+                    /** @description Only these, expired and revoked ones too. */
+                    tokenIds?: number[];
                     username?: string;
                 };
             };
@@ -4139,11 +4202,16 @@ export interface paths {
         post: {
             parameters: {
             };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ReportTrialSourceInfoRequest"];
+                };
+            };
             responses: {
                 /** @description Successful Response */
                 200: {
                     content: {
-                        "application/json": components["schemas"]["Empty"];
+                        "application/json": components["schemas"]["ReportTrialSourceInfoResponse"];
                     };
                 };
             };
@@ -4325,6 +4393,10 @@ export interface paths {
                 query?: {
                     /** @description Only lines after this id. */
                     afterId?: number | null;
+                    agentIds?: string[];
+                    allocationIds?: string[];
+                    /** @description Nothing runs in containers of its own here: matches none. */
+                    containerIds?: string[];
                     enableRegex?: boolean;
                     follow?: boolean;
                     levels?: components["schemas"]["LogLevel"][];
@@ -4333,6 +4405,8 @@ export interface paths {
                     orderBy?: components["schemas"]["OrderBy"];
                     rankIds?: number[];
                     searchText?: string;
+                    /** @description task: what was printed; platform or master: what we say. */
+                    sources?: string[];
                     stdtypes?: string[];
                     timestampAfter?: string | null;
                     timestampBefore?: string | null;
@@ -4468,6 +4542,11 @@ export interface paths {
             parameters: {
                 path: {
                     trial_id: number;
+                };
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["RetainLogsRequest"];
                 };
             };
             responses: {
@@ -5710,6 +5789,13 @@ export interface components {
         BulkExperimentsResponse: {
             results: components["schemas"]["ExperimentActionResult"][];
         };
+        BulkRetainLogsRequest: {
+            destinationProjectId?: number | null;
+            experimentIds?: number[];
+            filters?: components["schemas"]["BulkExperimentFilters"] | null;
+            numDays?: number | null;
+            projectId?: number;
+        };
         /** @description Without a source: the share of the canary that is running changes. */
         CanaryRequest: {
             checkpointUuid?: string | null;
@@ -6059,6 +6145,9 @@ export interface components {
         };
         /** @enum {string} */
         FailureType: "FAILURE_TYPE_UNSPECIFIED" | "FAILURE_TYPE_RESOURCES_FAILED" | "FAILURE_TYPE_TASK_ERROR";
+        FieldMask: {
+            paths?: string[];
+        };
         /** @description One entry of an uploaded directory. `type` is the code of the tar type flag; `content` is base64. */
         File: {
             content?: string;
@@ -6528,6 +6617,10 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
             workspaceIds: number[];
         };
+        LogConfig: {
+            color?: boolean | null;
+            level?: components["schemas"]["LogLevel"] | null;
+        };
         LogEntry: {
             id: number;
             level: components["schemas"]["LogLevel"];
@@ -6554,6 +6647,9 @@ export interface components {
         };
         /** @enum {string} */
         LogLevel: "LOG_LEVEL_UNSPECIFIED" | "LOG_LEVEL_TRACE" | "LOG_LEVEL_DEBUG" | "LOG_LEVEL_INFO" | "LOG_LEVEL_WARNING" | "LOG_LEVEL_ERROR" | "LOG_LEVEL_CRITICAL";
+        MasterConfigChanges: {
+            log?: components["schemas"]["LogConfig"];
+        };
         MasterLogsResponse: {
             logEntry: components["schemas"]["LogEntry"];
         };
@@ -6771,6 +6867,10 @@ export interface components {
             notes?: string | null;
             resources?: components["schemas"]["PatchResources"] | null;
         };
+        PatchMasterConfigRequest: {
+            config?: components["schemas"]["MasterConfigChanges"];
+            fieldMask?: components["schemas"]["FieldMask"] | null;
+        };
         /** @description What is left out stays. */
         PatchModel: {
             description?: string | null;
@@ -6835,6 +6935,8 @@ export interface components {
             checkpointStorageConfig?: {
                 [key: string]: unknown;
             } | null;
+            defaultAuxPool?: string | null;
+            defaultComputePool?: string | null;
             name?: string | null;
         };
         /**
@@ -6981,6 +7083,8 @@ export interface components {
             checkpointStorageConfig?: {
                 [key: string]: unknown;
             } | null;
+            defaultAuxPool?: string | null;
+            defaultComputePool?: string | null;
             name?: string;
         };
         /** @description A checkpoint that a retention policy would delete. PascalCase on the wire, as clients read it. */
@@ -7134,6 +7238,13 @@ export interface components {
             isRaw?: boolean;
             progress?: number;
         };
+        ReportTrialSourceInfoRequest: {
+            trialSourceInfo: components["schemas"]["TrialSourceInfo"];
+        };
+        ReportTrialSourceInfoResponse: {
+            checkpointUuid: string;
+            trialId: number;
+        };
         ResourceAllocationAggregatedEntry: {
             byAgentLabel: {
                 [key: string]: number;
@@ -7244,6 +7355,9 @@ export interface components {
         };
         ResourcesSummaryDevices: {
             devices: components["schemas"]["Device"][];
+        };
+        RetainLogsRequest: {
+            numDays?: number | null;
         };
         Revision: {
             checkpointUuid: string | null;
@@ -7566,6 +7680,13 @@ export interface components {
         };
         /** @enum {string} */
         TrialSortBy: "SORT_BY_UNSPECIFIED" | "SORT_BY_ID" | "SORT_BY_START_TIME" | "SORT_BY_END_TIME" | "SORT_BY_STATE" | "SORT_BY_BEST_VALIDATION_METRIC" | "SORT_BY_LATEST_VALIDATION_METRIC" | "SORT_BY_BATCHES_PROCESSED" | "SORT_BY_DURATION" | "SORT_BY_RESTARTS" | "SORT_BY_CHECKPOINT_SIZE" | "SORT_BY_LOG_RETENTION_DAYS";
+        TrialSourceInfo: {
+            checkpointUuid: string;
+            modelId?: number | null;
+            modelVersion?: number | null;
+            trialId: number;
+            trialSourceInfoType?: components["schemas"]["TrialSourceInfoType"];
+        };
         /**
          * @description How a trial used a checkpoint or a model version.
          * @enum {string}

@@ -77,7 +77,7 @@ _NOT_YOU = (
 
 def login(platform: Platform, username: str, password: str, *, is_hashed: bool, by: Whereabouts) -> tuple[str, User]:
     """A new session's token and its user. Every refusal reads the same and takes as long, so that names cannot be
-    guessed."""
+    guessed; only who knows the password learns that the user was deactivated."""
     with platform.store.read() as tx:
         user = tx.users.by_name(username)
     given = client_form(password, is_hashed=is_hashed)
@@ -86,7 +86,12 @@ def login(platform: Platform, username: str, password: str, *, is_hashed: bool, 
         if user is None:
             verify_password(_NOBODY, given)
         _note_failed_login(platform, user)
-        raise Forbidden(_NOT_YOU if by is Whereabouts.ON_THIS_MACHINE and not given else "invalid credentials")
+        if by is Whereabouts.ON_THIS_MACHINE and not given:
+            raise Forbidden(_NOT_YOU)
+        raise Unauthenticated("invalid credentials")
+    if not user.is_active:
+        _note_failed_login(platform, user)
+        raise Forbidden("user is not active")
     token = secrets.token_urlsafe(32)
     with flow(platform) as current:
         current.tx.users.add_session(_session(user, token, current.now, SESSION_LIFE))
@@ -106,13 +111,13 @@ def _note_failed_login(platform: Platform, user: User | None) -> None:
 
 def _opens(user: User, password: str, by: Whereabouts, first_run_token: str) -> bool:
     """Remote users never log in with a password: whoever vouches for them does it elsewhere."""
-    is_open = by is not Whereabouts.ELSEWHERE and not user.password_hash and user.is_active and not user.is_remote
+    is_open = by is not Whereabouts.ELSEWHERE and not user.password_hash and not user.is_remote
     if is_open and by is Whereabouts.OWN_ACCOUNT and not password:
         return True
     is_right = verify_password(user.password_hash or _NOBODY, password)
     if is_open and first_run_token:
         return hmac.compare_digest(password, client_form(first_run_token, is_hashed=False))
-    return is_right and user.is_active and not user.is_remote
+    return is_right and not user.is_remote
 
 
 def logout(platform: Platform, token: str) -> None:

@@ -30,7 +30,8 @@ class ProjectQuery:
     workspace_id: int | None = None
     visible_in: frozenset[int] | None = None
     """Workspaces that the caller may see; None: all."""
-    name_contains: str = ""
+    name: str = ""
+    """Whatever its case."""
     archived: bool | None = None
     """One in an archived workspace is archived too."""
     users: tuple[str, ...] = ()
@@ -41,7 +42,7 @@ class ProjectQuery:
 
     def matches(self, view: ProjectView) -> bool:
         return (
-            self.name_contains.lower() in view.project.name.lower()
+            self.name.lower() in ("", view.project.name.lower())
             and self.archived in (None, view.project.is_archived or view.workspace.is_archived)
             and (not self.users or view.owner.username in self.users)
             and (not self.user_ids or view.owner.id in self.user_ids)

@@ -1,20 +1,22 @@
 """Where work is kept: workspaces and the projects in them."""
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from resolute.domain.agent_account import AgentAccount
-from resolute.domain.errors import AlreadyExists, Forbidden, IllegalTransition, InvalidInput
+from resolute.domain.errors import AlreadyExists, Forbidden, IllegalTransition, InvalidConfig, InvalidInput
 from resolute.domain.rights import RightsMode, RoleName
 from resolute.domain.user import User
 from resolute.domain.workspace import Project, Workspace
 from resolute.engine.access.rights import RIGHTS_CHANGED, grant
+from resolute.engine.jobs.pools import find_pool, storage_defaults
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.engine.ports.registry import ModelQuery
 from resolute.engine.unit_of_work import flow
 from resolute.spec.secrets import restored
+from resolute.spec.storage import check_storage
 
 UNCATEGORIZED = "Uncategorized"
 _KEY = re.compile(r"[A-Z0-9]{1,5}")
@@ -46,6 +48,38 @@ def ensure_default_workspace(platform: Platform) -> None:
 # ------------------------------------------------------------------------------------------------------ workspaces
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceSettings:
+    """None: leave as it is. An empty pool: the cluster's default."""
+
+    default_compute_pool: str | None = None
+    default_aux_pool: str | None = None
+
+    def check(self, platform: Platform) -> None:
+        for key, pool in (("defaultComputePool", self.default_compute_pool), ("defaultAuxPool", self.default_aux_pool)):
+            if pool:
+                find_pool(platform, pool, key=key)
+
+    def laid_over(self, workspace: Workspace) -> Workspace:
+        compute, aux = self.default_compute_pool, self.default_aux_pool
+        return replace(
+            workspace,
+            default_compute_pool=workspace.default_compute_pool if compute is None else compute,
+            default_aux_pool=workspace.default_aux_pool if aux is None else aux,
+        )
+
+
+def _check_storage(platform: Platform, storage: dict[str, Any] | None) -> None:
+    """As an experiment will read it, over the cluster's: what cannot be used is refused before work depends on it."""
+    if not storage:
+        return
+    defaults = storage_defaults(platform, storage)
+    try:
+        check_storage(defaults)
+    except InvalidConfig as problem:
+        raise InvalidInput(f"checkpointStorageConfig: {problem}") from problem
+
+
 def add_workspace(
     platform: Platform,
     *,
@@ -53,9 +87,13 @@ def add_workspace(
     name: str,
     checkpoint_storage: dict[str, Any] | None = None,
     agent_account: AgentAccount | None = None,
+    settings: WorkspaceSettings | None = None,
 ) -> Workspace:
     """In the mode with roles its creator becomes its administrator."""
     name = _checked_name("workspace", name)
+    _check_storage(platform, checkpoint_storage)
+    settings = settings or WorkspaceSettings()
+    settings.check(platform)
     with flow(platform) as current:
         _refuse_taken_workspace(current.tx, name)
         workspace = current.add(
@@ -65,6 +103,8 @@ def add_workspace(
                 user_id=user.id,
                 checkpoint_storage=checkpoint_storage,
                 agent_account=agent_account,
+                default_compute_pool=settings.default_compute_pool or "",
+                default_aux_pool=settings.default_aux_pool or "",
                 created_at=current.now,
             )
         )
@@ -81,7 +121,10 @@ def change_workspace(
     checkpoint_storage: dict[str, Any] | None = None,
     agent_account: AgentAccount | None = None,
     clears_agent_account: bool = False,
+    settings: WorkspaceSettings | None = None,
 ) -> Workspace:
+    settings = settings or WorkspaceSettings()
+    settings.check(platform)
     with flow(platform) as current:
         workspace = before = _changeable_workspace(current.tx, workspace_id)
         workspace.require_open()
@@ -92,10 +135,11 @@ def change_workspace(
         if checkpoint_storage is not None:
             stored: dict[str, Any] = {"checkpoint_storage": workspace.checkpoint_storage or {}}
             given = restored({"checkpoint_storage": checkpoint_storage}, earlier=stored)
+            _check_storage(platform, given["checkpoint_storage"])
             workspace = replace(workspace, checkpoint_storage=given["checkpoint_storage"] or None)
         if agent_account is not None or clears_agent_account:
             workspace = replace(workspace, agent_account=agent_account)
-        return current.change(before, workspace)
+        return current.change(before, settings.laid_over(workspace))
 
 
 def archive_workspace(platform: Platform, workspace_id: int, *, archived: bool) -> None:

@@ -14,6 +14,7 @@ from resolute.domain.trial import Trial, TrialState
 from resolute.engine.experiments.collection import refuse_registered
 from resolute.engine.experiments.configuration import checked
 from resolute.engine.experiments.searching import closing_event, feed
+from resolute.engine.experiments.tensorboard_files import remove_tensorboard_files
 from resolute.engine.jobs.allocation_moves import ask_to_leave, live_allocation
 from resolute.engine.platform import Platform
 from resolute.engine.trials.moves import enqueue, finish_if_done, stop_trial
@@ -283,6 +284,7 @@ def delete_experiment(platform: Platform, experiment_id: int) -> None:
         for checkpoint in checkpoints:
             if checkpoint.storage and checkpoint.uuid not in used and checkpoint.state is not CheckpointState.DELETED:
                 platform.blobs(checkpoint.storage).remove(checkpoint.uuid)
+        remove_tensorboard_files(platform, experiment)
         for trial in trials:
             platform.logs.remove(trial.task_id)
     except ResoluteError:

@@ -147,6 +147,7 @@ def _create(flow: Flow, experiment: Experiment, action: CreateTrial) -> None:
         seed=action.seed,
         target_length=action.train_to,
         warm_start_checkpoint=_warm_start(flow, experiment, action),
+        log_retention_days=configuration_of(experiment).log_retention_days,
     )
     add_trial(flow, experiment, trial)
 

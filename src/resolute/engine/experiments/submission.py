@@ -1,5 +1,6 @@
 """Experiments come to be: a configuration and files are checked, and only then stored; a finished one goes on."""
 
+import functools
 import secrets
 import uuid
 from collections.abc import Sequence
@@ -18,15 +19,16 @@ from resolute.engine.experiments.configuration import configuration_of
 from resolute.engine.experiments.earlier_results import earlier_results
 from resolute.engine.experiments.searching import feed
 from resolute.engine.jobs.environment import required_packages
-from resolute.engine.jobs.pools import cluster_defaults
+from resolute.engine.jobs.pools import cluster_defaults, says_something, workspace_defaults
 from resolute.engine.platform import Platform
 from resolute.engine.ports.database import Transaction
 from resolute.engine.registry.datasets import dataset_references, resolve_config
 from resolute.engine.trials.moves import enqueue
 from resolute.engine.unit_of_work import Flow, flow
-from resolute.search.events import SearchStarted
+from resolute.search.events import CreateTrial, SearchStarted
 from resolute.search.registry import extend_searcher, new_searcher
 from resolute.search.searcher import Searcher
+from resolute.search.space import with_constants
 from resolute.spec.experiment import ExperimentConfig, ParsedExperiment, parse_experiment
 from resolute.spec.searcher import SearcherBase
 from resolute.spec.secrets import restored
@@ -67,7 +69,7 @@ def create_experiment(
     """
     if parent_id is not None and context is None:
         context = _context_of(platform, parent_id)
-    parsed = _parse(platform, config_text, template=template, overrides=overrides)
+    parsed = _parse(platform, config_text, template=template, overrides=overrides, project_id=project_id, rights=rights)
     parsed = replace(parsed, resolved=restored(parsed.resolved, earlier=_config_of(platform, parent_id)))
     if not unmanaged:
         _check_runnable(parsed.config, context)
@@ -97,19 +99,35 @@ def create_experiment(
     )
 
 
-def _parse(platform: Platform, text: str, *, template: str | None, overrides: Sequence[str]) -> ParsedExperiment:
+def _parse(
+    platform: Platform,
+    text: str,
+    *,
+    template: str | None,
+    overrides: Sequence[str],
+    project_id: int | None,
+    rights: Rights | None,
+) -> ParsedExperiment:
+    """Completed with what its workspace says, where it names neither a pool nor a storage."""
     base = None
     if template:
         with platform.store.read() as tx:
             base = tx.templates.get(template).config
-    return parse_experiment(
+    parse = functools.partial(
+        parse_experiment,
         text,
         template=base,
         overrides=overrides,
-        defaults=cluster_defaults(platform),
         seed=secrets.randbelow(2**31),
         name=f"experiment-{secrets.token_hex(3)}",
     )
+    parsed = parse(defaults=cluster_defaults(platform))
+    with platform.store.read() as tx:
+        workspace = tx.workspaces.get(_project_for(tx, parsed.config, project_id, rights).workspace_id)
+    if not says_something(workspace):
+        return parsed
+    # Only the configuration itself may say which workspace that is, so it is read twice.
+    return parse(defaults=workspace_defaults(platform, workspace))
 
 
 def _config_of(platform: Platform, experiment_id: int | None) -> dict[str, object] | None:
@@ -305,7 +323,7 @@ def continue_experiment(
         job = current.change(job, _configured(job, moved))
         _link_datasets(current.tx, experiment_id, dataset_ids)
         current.tx.experiments.save_searcher_snapshot(experiment_id, searcher.snapshot())
-        _wake_trials(current, moved)
+        _wake_trials(current, moved, parsed.config)
         moved = feed(current, moved, SearchStarted())
         if moved.state is not ExperimentState.ACTIVE:
             raise _nothing_left(experiment_id, parsed.config.searcher)
@@ -340,14 +358,31 @@ def _nothing_left(experiment_id: int, searcher: SearcherBase) -> InvalidInput:
     )
 
 
-def _wake_trials(current: Flow, experiment: Experiment) -> None:
-    """Those that did not get to their end; of a single trial also one that did, since it may now be given a new one."""
+def _wake_trials(current: Flow, experiment: Experiment, config: ExperimentConfig) -> None:
+    """Those that did not get to their end; of a single trial also one that did, since it may now be given a new one.
+
+    What the configuration now says of hyperparameters reaches them."""
     is_single = experiment.searcher_name == "single"
+    space, drawn = config.hyperparameters.resolved(), _drawn_anew(config) if is_single else {}
     for trial in current.tx.trials.of_experiment(experiment.id):
         if not trial.is_finished or (trial.state is TrialState.COMPLETED and not is_single):
             continue
-        awake = replace(trial.moved_to(TrialState.ACTIVE, now=current.now), restarts=0, exit_reason="")
+        hparams = drawn or with_constants(space, trial.hparams)
+        awake = replace(
+            trial.moved_to(TrialState.ACTIVE, now=current.now),
+            hparams=hparams,
+            restarts=0,
+            exit_reason="",
+            early_exit=None,
+        )
         current.move(trial, awake, reason="The experiment goes on.")
         task = current.tx.tasks.get(trial.task_id)
         current.tx.tasks.save(replace(task, end_time=None))
         enqueue(current, experiment, awake)
+
+
+def _drawn_anew(config: ExperimentConfig) -> dict[str, object]:
+    """What the one trial of a search with this space and seed is given."""
+    searcher, space = config.searcher.resolved(), config.hyperparameters.resolved()
+    outcome = new_searcher(searcher, space, config.reproducibility.experiment_seed).handle(SearchStarted())
+    return next((action.hparams for action in outcome.actions if isinstance(action, CreateTrial)), {})

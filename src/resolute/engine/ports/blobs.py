@@ -25,6 +25,9 @@ class Blobs(Protocol):
     def remove(self, uuid: str, globs: Sequence[str] = ("**/*",)) -> dict[str, int]:
         """Delete what matches; returns what is left."""
 
+    def remove_folder(self, path: str) -> None:
+        """Delete all files below a folder beside the checkpoints; fine when there are none."""
+
 
 BlobStores = Callable[[dict[str, object]], Blobs]
 """Opens the store that a `checkpoint_storage` section describes."""

@@ -15,7 +15,7 @@ from resolute.domain.rights import Group, RoleAssignment
 from resolute.domain.slot_use import SlotUse
 from resolute.domain.task import Task
 from resolute.domain.template import Template
-from resolute.domain.trial import Trial, TrialState
+from resolute.domain.trial import Trial, TrialSource, TrialState
 from resolute.domain.user import Session, User
 from resolute.domain.workspace import Project, Workspace
 from resolute.engine.ports.changes import Changes
@@ -86,6 +86,18 @@ class Trials(Protocol):
         """Of all their trials, ascending, without reading these."""
 
     def search(self, query: TrialQuery) -> Page[Trial]: ...
+    def silent_since(self, moment: datetime) -> list[Trial]:
+        """Unmanaged ACTIVE ones whose last heartbeat is older; without one that never sent any."""
+
+    def with_log_retention(self) -> list[Trial]:
+        """Ended ones whose logs are not kept for ever."""
+
+    def put_source(self, source: TrialSource) -> None:
+        """Written over what this trial said before of the same checkpoint."""
+
+    def sources(self, *, checkpoint_uuid: str | None = None, model: tuple[int, int] | None = None) -> list[TrialSource]:
+        """What trials say they worked with; `model`: its id and the number of the version."""
+
     def checkpoint_totals(self, trial_ids: Sequence[int]) -> dict[int, tuple[int, int]]:
         """Trial id to (count, bytes) of its undeleted checkpoints."""
 
@@ -175,8 +187,9 @@ class Checkpoints(Protocol):
 
 class Metrics(Protocol):
     def append(self, reports: Sequence[MetricReport]) -> int:
-        """Store reports; returns how many were new. Idempotent on (trial, run, group, steps): a repeat with
-        the same keys is dropped, one with other keys is merged. Updates summaries in the same transaction."""
+        """Store reports; returns how many were new. One of a known (trial, run, group, steps) is merged into it: other
+        keys are added, another value of a key replaces the old one, a repeat changes nothing. Updates summaries in the
+        same transaction."""
 
     def latest(self, trial_id: int, group: str) -> MetricReport | None: ...
     def at_steps(self, trial_id: int, group: str, steps: int) -> MetricReport | None: ...

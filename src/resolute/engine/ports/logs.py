@@ -1,6 +1,6 @@
 """Port of task logs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -22,6 +22,8 @@ class LogQuery:
     after_id: int | None = None
     limit: int | None = None
     newest_first: bool = False
+    accepts: Callable[[LogLine], bool] | None = None
+    """A further test of what the others let through."""
 
 
 class Logs(Protocol):

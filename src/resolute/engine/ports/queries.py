@@ -38,10 +38,13 @@ class ExperimentQuery:
     """Every filter that is set must match. `sort_by` is a field of `ExperimentSummary` or `Experiment`."""
 
     ids: tuple[int, ...] = ()
+    excluded_ids: tuple[int, ...] = ()
     users: tuple[str, ...] = ()
     user_ids: tuple[int, ...] = ()
     states: tuple[ExperimentState, ...] = ()
     archived: bool | None = None
+    hides_archived_parents: bool = False
+    """Leave out what is in an archived project or workspace, too."""
     name_contains: str = ""
     description_contains: str = ""
     labels: tuple[str, ...] = ()

@@ -33,7 +33,7 @@ def trial_ended(current: Flow, ending: Ending) -> None:
     max_restarts = 0 if ending.is_final else config.max_restarts
     cancelled = cancels_retries(policies_in(config), ending.allocation.log_matches)
     verdict = judge(trial, ending.allocation, ending.exit, max_restarts=max_restarts, retries_cancelled=cancelled)
-    verdict = _check_searcher_metric(current, experiment, trial, verdict)
+    _tell_of_missing_metric(current, experiment, trial, verdict)
     _carry_out(current, experiment, trial, verdict)
 
 
@@ -58,21 +58,21 @@ def _give_up(current: Flow, experiment: Experiment, trial: Trial) -> None:
     finish_if_done(current, experiment)
 
 
-def _check_searcher_metric(current: Flow, experiment: Experiment, trial: Trial, verdict: Verdict) -> Verdict:
-    """A trial that validated but never reported what the searcher looks at has not done its job."""
+def _tell_of_missing_metric(current: Flow, experiment: Experiment, trial: Trial, verdict: Verdict) -> None:
+    """A trial that validated but never reported what the searcher looks at: a misspelt name is the usual reason."""
     if verdict.next is not Next.END or verdict.state is not TrialState.COMPLETED:
-        return verdict
+        return
     if trial.searcher_metric_value is not None or trial.early_exit:
-        return verdict
+        return
     names = sorted(s.name for s in current.tx.metrics.summaries(trial.id) if s.group == VALIDATION)
     wanted = experiment.searcher_metrics
     if not names or set(wanted) <= set(names):
-        return verdict
-    return Verdict(
-        Next.END,
-        TrialState.ERROR,
+        return
+    current.tell(
+        trial.task_id,
         f"The searcher's metric {', '.join(wanted)} was never reported; validation metrics reported: "
         f"{', '.join(names)}. Set searcher.metric to one of these, or report it.",
+        LogLevel.WARNING,
     )
 
 

@@ -7,7 +7,7 @@ between reads the log of the run again from its start, and does nothing twice.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from resolute.domain.allocation import Allocation, AllocationState
+from resolute.domain.allocation import Allocation, AllocationState, node_of_rank
 from resolute.domain.change import Action
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.domain.log import LogLevel, LogLine, LogStream
@@ -35,7 +35,7 @@ def policies_of(tx: Transaction, trial: Trial) -> list[LogPolicy]:
 
 
 def policies_in(config: ExperimentConfig) -> list[LogPolicy]:
-    return parse_log_policies([policy.resolved() for policy in config.log_policies])
+    return parse_log_policies([policy.resolved() for policy in config.log_policies if policy.pattern])
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ class LogReader:
         """What the platform itself says may quote a line that matched."""
         for line in lines:
             if line.stream is not LogStream.PLATFORM:
-                yield line.text[:_LOOKED_AT], _node_of(self.allocation, line.rank)
+                yield line.text[:_LOOKED_AT], node_of_rank(self.allocation, line.rank)
 
     def _is_in(self, place: int, text: str) -> bool:
         pattern = self._patterns.get(place)
@@ -132,13 +132,3 @@ def _tell_of(current: Flow, trial: Trial, match: LogMatch) -> None:
         policy=match.policy.name,
         line=match.text.strip()[:200],
     )
-
-
-def _node_of(allocation: Allocation, rank: int) -> str:
-    """Where a rank runs: ranks count through the slots of the nodes in their order."""
-    left = max(rank, 0)
-    for share in allocation.shares:
-        if left < max(len(share.slot_ids), 1):
-            return share.node_id
-        left -= max(len(share.slot_ids), 1)
-    return allocation.shares[0].node_id if allocation.shares else ""

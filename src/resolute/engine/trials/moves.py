@@ -1,6 +1,6 @@
 """Moves of trials inside one open transaction, shared by use-cases and passes. Nothing here calls a runner."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from resolute.domain.allocation import Allocation
@@ -91,6 +91,11 @@ def end_trial(flow: Flow, trial: Trial, state: TrialState, *, reason: str = "") 
     return trial
 
 
+def _share_trained(trials: Sequence[Trial]) -> float:
+    shares = [1.0 if trial.state is TrialState.COMPLETED else trial.progress for trial in trials]
+    return sum(shares) / len(shares) if shares else 0.0
+
+
 def finish_if_done(flow: Flow, experiment: Experiment) -> Experiment:
     """A stopping experiment ends when its last trial has."""
     if not experiment.is_stopping:
@@ -100,6 +105,9 @@ def finish_if_done(flow: Flow, experiment: Experiment) -> Experiment:
     ended = experiment.moved_to(END_OF[experiment.state], now=flow.now)
     if ended.state is ExperimentState.COMPLETED:
         ended = replace(ended, progress=1.0)
+    if ended.state is ExperimentState.ERROR:
+        # A search counts a failed trial as one that needs no more training; people read the number as work done.
+        ended = replace(ended, progress=min(ended.progress, _share_trained(flow.tx.trials.of_experiment(ended.id))))
     flow.collect.add(experiment.id)
     flow.publish("engine")
     return flow.move(experiment, ended)

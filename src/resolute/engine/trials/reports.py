@@ -31,6 +31,8 @@ def report_metrics(platform: Platform, reports: Sequence[MetricReport]) -> int:
         trials = {report.trial_id: current.tx.trials.get(report.trial_id) for report in _one_of_each_trial(reports)}
         for report in reports:
             check_run(trials[report.trial_id], report.run_id)
+        if any(report.is_stepless for report in reports):
+            reports = _numbered(current, reports)
         fresh = [r for r in reports if r.group == VALIDATION and _is_new(current, r)]
         added = current.tx.metrics.append(reports)
         for trial in trials.values():
@@ -47,6 +49,21 @@ def report_metrics(platform: Platform, reports: Sequence[MetricReport]) -> int:
 
 def _one_of_each_trial(reports: Sequence[MetricReport]) -> Iterable[MetricReport]:
     return {report.trial_id: report for report in reports}.values()
+
+
+def _numbered(current: Flow, reports: Sequence[MetricReport]) -> list[MetricReport]:
+    """Reports without a step follow the last one of their group, whichever run that was; one sent twice is dropped."""
+    last: dict[tuple[int, str], MetricReport | None] = {}
+    found: list[MetricReport] = []
+    for report in reports:
+        if report.is_stepless:
+            key = (report.trial_id, report.group)
+            before = last[key] if key in last else current.tx.metrics.latest(*key)
+            if before is not None and before.is_repeated_by(report):
+                continue
+            report = last[key] = replace(report, steps_completed=0 if before is None else before.steps_completed + 1)
+        found.append(report)
+    return found
 
 
 def _check_group(group: str) -> None:
@@ -91,7 +108,8 @@ def _save(current: Flow, stored: Trial, trial: Trial) -> None:
 
 
 def _with_steps(trial: Trial, reports: Sequence[MetricReport]) -> Trial:
-    steps = max((r.steps_completed for r in reports if r.group not in PROFILING_GROUPS), default=0)
+    of_training = (r for r in reports if r.group not in PROFILING_GROUPS)
+    steps = max((r.steps_completed for r in of_training if not r.is_stepless), default=0)
     return replace(trial, total_batches=max(trial.total_batches, steps))
 
 

@@ -2,20 +2,27 @@
 
 import uuid
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from resolute.domain.errors import InvalidInput
+from resolute.domain.experiment import STOPPED_TO, ExperimentState, outcome_of
+from resolute.domain.log import LogLevel
 from resolute.domain.trial import Trial, TrialState
 from resolute.domain.verdict import INVALID_HP, USER_REQUESTED_STOP
 from resolute.engine.experiments.changes import kill_trial
 from resolute.engine.experiments.configuration import configuration_of
 from resolute.engine.experiments.searching import feed
 from resolute.engine.platform import Platform
-from resolute.engine.trials.moves import add_trial, end_trial
+from resolute.engine.trials.moves import add_trial, end_trial, finish_if_done
 from resolute.engine.unit_of_work import Flow, flow
 from resolute.search.events import TrialProgressed
 
+SILENT_FOR = timedelta(minutes=5)
+"""How long an unmanaged trial may be silent; official clients say every minute that they are there."""
+
 __all__ = [
     "create_unmanaged_trial",
+    "give_up_silent_trials",
     "kill_trial",
     "next_operation",
     "patch_unmanaged_trial",
@@ -110,7 +117,7 @@ def create_unmanaged_trial(
             if known is not None:
                 return known
         request_id = str(uuid.uuid4())
-        return add_trial(
+        trial = add_trial(
             current,
             experiment,
             Trial(
@@ -125,8 +132,11 @@ def create_unmanaged_trial(
                 seed=configuration_of(experiment).reproducibility.experiment_seed,
                 unmanaged=True,
                 external_id=external_id,
+                log_retention_days=configuration_of(experiment).log_retention_days,
             ),
         )
+        _follow_trials(current, experiment_id)
+        return trial
 
 
 def start_unmanaged_trial(platform: Platform, trial_id: int, *, resume: bool = False) -> StartedTrial:
@@ -136,6 +146,7 @@ def start_unmanaged_trial(platform: Platform, trial_id: int, *, resume: bool = F
             raise InvalidInput(f"Trial {trial_id} has been started before; pass resume to go on from its checkpoint.")
         if trial.is_finished:
             trial = current.move(trial, trial.moved_to(TrialState.ACTIVE, now=current.now))
+            _follow_trials(current, trial.experiment_id)
         trial = replace(trial, run_id=trial.run_id + 1)
         current.tx.trials.save(trial)
         steps = 0
@@ -145,14 +156,62 @@ def start_unmanaged_trial(platform: Platform, trial_id: int, *, resume: bool = F
 
 
 def patch_unmanaged_trial(platform: Platform, trial_id: int, state: TrialState | None) -> Trial:
-    """A heartbeat, or the end: an unmanaged trial's own word is all there is."""
+    """A heartbeat, or the end: an unmanaged trial's own word is all there is. Its experiment ends with the last."""
     with flow(platform) as current:
         trial = _unmanaged(current, trial_id)
-        if state is None or state is trial.state or trial.is_finished:
+        if trial.is_finished and not _was_given_up(trial):
             return trial
+        if trial.is_finished:
+            trial = current.move(trial, trial.moved_to(TrialState.ACTIVE, now=current.now), reason="It is back.")
+            _follow_trials(current, trial.experiment_id)
+        trial = replace(trial, heartbeat_at=current.now)
         if state not in (TrialState.COMPLETED, TrialState.CANCELED, TrialState.ERROR):
+            current.tx.trials.save(trial)
             return trial
-        return end_trial(current, trial, state)
+        trial = end_trial(current, trial, state)
+        _follow_trials(current, trial.experiment_id)
+        return trial
+
+
+def give_up_silent_trials(platform: Platform) -> list[Trial]:
+    """Unmanaged trials that have said nothing for `SILENT_FOR`: their processes are gone, and they end in error."""
+    before = platform.clock() - SILENT_FOR
+    with platform.store.read() as tx:
+        if not tx.trials.silent_since(before):
+            return []
+    with flow(platform) as current:
+        return [_give_up(current, trial) for trial in current.tx.trials.silent_since(before)]
+
+
+def _was_given_up(trial: Trial) -> bool:
+    """Only its silence ended it: one that was cut off and speaks again goes on."""
+    if trial.state is not TrialState.ERROR or trial.heartbeat_at is None or trial.end_time is None:
+        return False
+    return trial.end_time - trial.heartbeat_at >= SILENT_FOR
+
+
+def _give_up(current: Flow, trial: Trial) -> Trial:
+    reason = f"No heartbeat for {SILENT_FOR.total_seconds():.0f} s: its process is gone or cannot reach the master."
+    trial = end_trial(current, trial, TrialState.ERROR, reason=reason)
+    current.tell(trial.task_id, reason, LogLevel.ERROR)
+    _follow_trials(current, trial.experiment_id)
+    return trial
+
+
+def _follow_trials(current: Flow, experiment_id: int) -> None:
+    """An unmanaged experiment fares as its trials do: active with one that is, else as badly as the worst of them."""
+    experiment = current.tx.experiments.get(experiment_id)
+    states = {trial.state for trial in current.tx.trials.of_experiment(experiment_id)}
+    state = outcome_of(states)
+    if not experiment.unmanaged or experiment.is_stopping or state is experiment.state:
+        return
+    if state is ExperimentState.ACTIVE:
+        current.move(experiment, experiment.moved_to(state, now=current.now))
+        return
+    if experiment.is_finished:
+        experiment = current.move(experiment, experiment.moved_to(ExperimentState.ACTIVE, now=current.now))
+    stopping = experiment.moved_to(STOPPED_TO[state], now=current.now)
+    finish_if_done(current, current.move(experiment, stopping, reason="Its trials have ended."))
 
 
 def _unmanaged(current: Flow, trial_id: int) -> Trial:

@@ -12,6 +12,7 @@ how it ended.
     work/            working directory with the unpacked model definition
     bin/             python3, where the gang's interpreter goes by another name
     files/           info files for the harness
+    layer/           what startup-hook.sh installs
 
 Nothing here starts or signals a process.
 """

@@ -10,7 +10,7 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -41,6 +41,7 @@ from resolute.runners.shepherd.partners import files_of, meet, variables_of
 from resolute.runners.shepherd.processes import Child, adopt_orphans, execute, explained, fork
 from resolute.runners.shepherd.reporting import Reporting
 from resolute.runners.shepherd.run_directory import Exit, RunDirectory
+from resolute.runners.shepherd.startup_hook import HOOK, run_hook
 from resolute.runners.shepherd.task_log import TaskLog
 
 PREPARATION_FAILED = 125
@@ -289,13 +290,25 @@ class _Session:
 
     def _run_startup_hook(self) -> Exit | None:
         """None: there is none, or it went well."""
-        hook = self._run.work / "startup-hook.sh"
-        code = self._follow(self._execute(["sh", str(hook)])) if hook.is_file() else 0
-        if code == 0:
+        if not (self._run.work / HOOK).is_file():
             return None
-        reason = f"startup-hook.sh ended with exit code {code}; the entrypoint was not run."
+        layer = self._run.path / "layer"
+        layer.mkdir(exist_ok=True)
+        if self._account is not None:
+            self._account.give(layer)
+        code, exported = run_hook(self._run_with, work=self._run.work, layer=layer, env=self._env)
+        if code == 0:
+            self._request["env"] = exported
+            return None
+        reason = f"{HOOK} ended with exit code {code}; the entrypoint was not run."
         self._log.say(reason, LogLevel.ERROR)
         return Exit(code, reason)
+
+    def _run_with(self, argv: list[str], env: Mapping[str, str]) -> int:
+        self._orders.check()
+        account = self._account
+        become = None if account is None else account.become
+        return self._follow(execute(argv, env=dict(env), cwd=self._run.work, become=become))
 
     def _run_entrypoint(self) -> Exit:
         self._orders.check()

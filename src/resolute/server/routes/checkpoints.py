@@ -13,17 +13,20 @@ from resolute.domain.checkpoint import Checkpoint, CheckpointState
 from resolute.domain.errors import CheckpointDamaged, IllegalTransition, InvalidInput, NotFound
 from resolute.domain.retention import RetentionPolicy
 from resolute.domain.rights import Permission
+from resolute.domain.trial import TrialSource
 from resolute.engine.experiments import collection
 from resolute.engine.platform import Platform
 from resolute.engine.ports.blobs import Blobs
 from resolute.engine.ports.queries import CheckpointQuery
 from resolute.engine.trials.reports import describe_checkpoint
 from resolute.engine.trials.reports import report_checkpoint as record_checkpoint
+from resolute.engine.trials.sources import metrics_of, report_source
 from resolute.server.archives import FORMATS
 from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.paging import Order, PageParams, Paging, pagination
 from resolute.server.resource import Resource
 from resolute.server.shapes.checkpoints import checkpoint_message, previewed
+from resolute.server.shapes.metrics import report_message, source_kind
 from resolute.spec.wire import checkpoints as wire
 from resolute.spec.wire import enums
 from resolute.spec.wire.base import Empty
@@ -35,6 +38,8 @@ SortBy = Annotated[enums.CheckpointSortBy | None, Query(alias="sortByAttr")]
 OldSortBy = Annotated[enums.CheckpointSortBy | None, Query(alias="sortBy", description="Older name of sortByAttr.")]
 SortMetric = Annotated[str, Query(alias="sortByMetric", description="A validation metric to sort by.")]
 States = Annotated[list[enums.CheckpointState], Query()]
+SourceType = Annotated[enums.TrialSourceInfoType | None, Query(alias="trialSourceInfoType")]
+SourceGroup = Annotated[str | None, Query(alias="metricGroup", description="None: every group.")]
 _SORT_FIELDS = {
     enums.CheckpointSortBy.UUID: "uuid",
     enums.CheckpointSortBy.TRIAL_ID: "trial_id",
@@ -118,11 +123,49 @@ def _list(platform: Platform, query: CheckpointQuery, page: PageParams) -> wire.
 
 
 @router.get("/api/v1/checkpoints/{checkpoint_uuid}/metrics", needs=needs.VIEW_EXPERIMENT)
-def get_trial_metrics_by_checkpoint(checkpoint_uuid: str, platform: PlatformOf) -> GetMetricsResponse:
-    """Metrics of trials that started from this checkpoint; this master records none yet."""
+def get_trial_metrics_by_checkpoint(
+    checkpoint_uuid: str,
+    platform: PlatformOf,
+    caller: Caller,
+    trial_source_info_type: SourceType = None,
+    metric_group: SourceGroup = None,
+) -> GetMetricsResponse:
+    """What trials reported that said to work with this checkpoint."""
     with platform.store.read() as tx:
-        tx.checkpoints.get(checkpoint_uuid)
-    return GetMetricsResponse()
+        found = metrics_of(
+            tx,
+            checkpoint_uuid=tx.checkpoints.get(checkpoint_uuid).uuid,
+            kind=source_kind(trial_source_info_type),
+            group=metric_group,
+            visible_in=caller.workspaces(Permission.VIEW_EXPERIMENT_METADATA),
+        )
+    return GetMetricsResponse(metrics=[report_message(*each) for each in found])
+
+
+@router.post("/api/v1/trial-source-info", needs=needs.REPORT.in_body.or_any_task)
+def report_trial_source_info(
+    body: wire.ReportTrialSourceInfoRequest, platform: PlatformOf, caller: Caller
+) -> wire.ReportTrialSourceInfoResponse:
+    """A trial says which checkpoint it works with; what it reports is found by that checkpoint from then on."""
+    info = body.trial_source_info
+    kind = source_kind(info.trial_source_info_type)
+    if kind is None:
+        raise InvalidInput("trialSourceInfoType: say TRIAL_SOURCE_INFO_TYPE_INFERENCE or ..._FINE_TUNING.")
+    caller.require("trial_id", info.trial_id)
+    with platform.store.read() as tx:
+        caller.check(tx, Permission.REPORT_FOR_TASK, "trial_id", info.trial_id)
+        caller.check(tx, Permission.VIEW_EXPERIMENT_ARTIFACTS, "checkpoint_uuid", info.checkpoint_uuid)
+    report_source(
+        platform,
+        TrialSource(
+            trial_id=info.trial_id,
+            checkpoint_uuid=info.checkpoint_uuid,
+            kind=kind,
+            model_id=info.model_id,
+            model_version=info.model_version,
+        ),
+    )
+    return wire.ReportTrialSourceInfoResponse(trial_id=info.trial_id, checkpoint_uuid=info.checkpoint_uuid)
 
 
 # -------------------------------------------------------------------------------------------------------- download

@@ -11,7 +11,7 @@ from resolute.domain.errors import NotFound
 from resolute.domain.retention import RetentionPolicy
 from resolute.domain.rights import Permission
 from resolute.engine.experiments import changes as engine
-from resolute.engine.experiments import submission
+from resolute.engine.experiments import submission, tensorboard_files
 from resolute.engine.experiments.configuration import configuration_of, retention_of
 from resolute.engine.experiments.dry_run import native_request
 from resolute.engine.experiments.records import records
@@ -191,13 +191,18 @@ def get_experiments(
     user_ids: Annotated[list[int], Query(alias="userIds")] = [],  # noqa: B006
     project_id: Annotated[int, Query(alias="projectId")] = 0,
     ids: Annotated[list[int], Query(alias="experimentIdFilter.incl")] = [],  # noqa: B006
+    id_not_in: Annotated[list[int], Query(alias="experimentIdFilter.notIn")] = [],  # noqa: B006
+    id_gt: Annotated[int | None, Query(alias="experimentIdFilter.gt")] = None,
     id_gte: Annotated[int | None, Query(alias="experimentIdFilter.gte")] = None,
+    id_lt: Annotated[int | None, Query(alias="experimentIdFilter.lt")] = None,
     id_lte: Annotated[int | None, Query(alias="experimentIdFilter.lte")] = None,
     sort_by: Annotated[enums.ExperimentSortBy, Query(alias="sortBy")] = enums.ExperimentSortBy.UNSPECIFIED,
     order_by: Order = enums.OrderBy.UNSPECIFIED,
 ) -> wire.GetExperimentsResponse:
     query = ExperimentQuery(
         ids=tuple(ids),
+        excluded_ids=tuple(id_not_in),
+        hides_archived_parents=archived is False and not project_id,
         users=tuple(users),
         user_ids=tuple(user_ids),
         states=experiment_states(states),
@@ -207,8 +212,12 @@ def get_experiments(
         labels=tuple(labels),
         project_id=project_id or None,
         visible_in=caller.workspaces(Permission.VIEW_EXPERIMENT_METADATA),
-        id_from=id_gte,
-        id_to=id_lte,
+        id_from=max(
+            (bound for bound in (id_gte, None if id_gt is None else id_gt + 1) if bound is not None), default=None
+        ),
+        id_to=min(
+            (bound for bound in (id_lte, None if id_lt is None else id_lt - 1) if bound is not None), default=None
+        ),
         sort_by=_SORT_FIELDS.get(sort_by, "id"),
         descending=is_descending(order_by),
         page=page.request,
@@ -387,6 +396,13 @@ def move_experiment(
 def delete_experiment(experiment_id: int, platform: PlatformOf) -> Empty:
     """Checkpoint files, logs and metrics go with it."""
     engine.delete_experiment(platform, experiment_id)
+    return Empty()
+
+
+@router.delete("/api/v1/experiments/{experiment_id}/tensorboard-files", needs=needs.EDIT_EXPERIMENT)
+def delete_tensorboard_files(experiment_id: int, platform: PlatformOf) -> Empty:
+    """Event files that the official harness put beside its checkpoints. They go with the experiment, too."""
+    tensorboard_files.delete_tensorboard_files(platform, experiment_id)
     return Empty()
 
 

@@ -74,6 +74,10 @@ def resource_allocation_aggregated(
 
 AfterTime = Annotated[datetime, Query(alias="timestamp_after")]
 BeforeTime = Annotated[datetime, Query(alias="timestamp_before")]
+_ALLOCATION_COLUMNS = (
+    *("allocation_id", "task_type", "username", "workspace_name", "experiment_id", "slots"),
+    *("start_time", "end_time", "imagepulling_time", "slot_hours", "resource_pool"),
+)
 _USE_COLUMNS = ("experiment_id", "kind", "username", "labels", "slots", "start_time", "end_time", "seconds")
 
 
@@ -84,7 +88,13 @@ _USE_COLUMNS = ("experiment_id", "kind", "username", "labels", "slots", "start_t
     response_class=PlainTextResponse,
 )
 def allocations_csv(platform: PlatformOf, caller: Caller, after: AfterTime, before: BeforeTime) -> str:
-    return _use_table(_uses(platform, caller, after, before))
+    """One row for each claim on slots that held them in that time."""
+    rows: list[tuple[object, ...]] = []
+    for use in _uses(platform, caller, after, before):
+        what = (use.allocation_id, use.task_type, use.username, use.workspace_name, use.experiment_id or "", use.slots)
+        when = (to_rfc3339(use.start), to_rfc3339(use.end), 0)
+        rows.append((*what, *when, use.slot_seconds / 3600, use.pool))
+    return _table(_ALLOCATION_COLUMNS, rows)
 
 
 @router.get(

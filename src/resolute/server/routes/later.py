@@ -36,29 +36,3 @@ def post_webhook() -> Empty:
 def post_webhook_event_data(body: registry.PostWebhookEventDataRequest) -> Empty:
     """Accepted, so that a script's alert does not fail its training; nobody is told."""
     return Empty()
-
-
-# ------------------------------------------------------------------------------------------------ small refusals
-
-_LOGS_STAY = "Logs are kept until their experiment is deleted; this master has no shorter retention."
-
-
-@router.put("/api/v1/experiments/{experiment_id}/retain_logs", needs=needs.EDIT_EXPERIMENT)
-def put_experiment_retain_logs(experiment_id: int) -> Empty:
-    raise NotSupported(_LOGS_STAY)
-
-
-@router.put("/api/v1/trials/{trial_id}/retain_logs", needs=needs.EDIT_EXPERIMENT)
-def put_trial_retain_logs(trial_id: int) -> Empty:
-    raise NotSupported(_LOGS_STAY)
-
-
-@router.delete("/api/v1/experiments/{experiment_id}/tensorboard-files", needs=needs.EDIT_EXPERIMENT)
-def delete_tensorboard_files(experiment_id: int) -> Empty:
-    """Nothing to delete: event files are part of what a trial writes itself."""
-    return Empty()
-
-
-@router.post("/api/v1/trial-source-info", needs=needs.SIGNED_IN)
-def report_trial_source_info() -> Empty:
-    raise NotSupported("This master does not record which checkpoint an inference run used.")

@@ -1,6 +1,8 @@
 """Logs of trials and tasks: read, followed, filtered, and shipped by tasks that are not ours."""
 
-from collections.abc import AsyncIterator
+import functools
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -11,8 +13,9 @@ from starlette.concurrency import run_in_threadpool
 
 from resolute.domain import needs
 from resolute.domain.errors import InvalidInput
-from resolute.domain.log import NO_RANK, LogStream
+from resolute.domain.log import NO_RANK, LogLine, LogStream
 from resolute.domain.rights import Permission
+from resolute.engine.jobs.log_origin import LogOrigins, Wanted
 from resolute.engine.platform import Platform
 from resolute.engine.ports.logs import LogQuery
 from resolute.server.auth import Caller, PlatformOf
@@ -37,6 +40,7 @@ async def _log_query(
     after: Annotated[datetime | None, Query(alias="timestampAfter")] = None,
     text: Annotated[str, Query(alias="searchText")] = "",
     is_regex: Annotated[bool, Query(alias="enableRegex")] = False,
+    sources: Annotated[list[str], Query(description="task: what was printed; platform or master: what we say.")] = [],  # noqa: B006
     after_id: Annotated[int | None, Query(alias="afterId", description="Only lines after this id.")] = None,
     order_by: Annotated[enums.OrderBy, Query(alias="orderBy")] = enums.OrderBy.UNSPECIFIED,
 ) -> LogQuery:
@@ -45,7 +49,7 @@ async def _log_query(
     return LogQuery(
         ranks=tuple(rank_ids),
         levels=domain_levels(levels),
-        streams=domain_streams(stdtypes),
+        streams=domain_streams(stdtypes, sources),
         since_us=_microseconds(after),
         until_us=_microseconds(before),
         text=text,
@@ -63,17 +67,40 @@ def _microseconds(moment: datetime | None) -> int | None:
 Filter = Annotated[LogQuery, Depends(_log_query)]
 
 
+async def _wanted(
+    allocation_ids: Annotated[list[str], Query(alias="allocationIds")] = [],  # noqa: B006
+    agent_ids: Annotated[list[str], Query(alias="agentIds")] = [],  # noqa: B006
+    container_ids: Annotated[
+        list[str], Query(alias="containerIds", description="Nothing runs in containers of its own here: matches none.")
+    ] = [],  # noqa: B006
+) -> Wanted:
+    nowhere = ("",) if container_ids else ()
+    return Wanted(allocation_ids=(*allocation_ids, *nowhere), node_ids=tuple(agent_ids))
+
+
+Origin = Annotated[Wanted, Depends(_wanted)]
+
+
+def _told(platform: Platform, task_id: str, query: LogQuery, wanted: Wanted) -> tuple[LogQuery, LogOrigins]:
+    with platform.store.read() as tx:
+        origins = LogOrigins.of_task(tx, task_id)
+    if wanted.is_all:
+        return query, origins
+    return replace(query, accepts=lambda line: origins.accepts(line, wanted)), origins
+
+
 @router.get(
     "/api/v1/trials/{trial_id}/logs",
     needs=needs.VIEW_ARTIFACTS.or_own_task,
     responses={200: {"model": wire.TrialLogsResponse}},
 )
 async def trial_logs(
-    trial_id: int, platform: PlatformOf, state: StateOf, query: Filter, follow: bool = False
+    trial_id: int, platform: PlatformOf, state: StateOf, query: Filter, wanted: Origin, follow: bool = False
 ) -> StreamingResponse:
     """One JSON object per line. With `follow`, until the trial ends."""
     task_id = await run_in_threadpool(_task_of, platform, trial_id)
-    return stream(_trial_lines(platform, state, trial_id, task_id, query, follow))
+    shape = functools.partial(trial_line, trial_id=trial_id)
+    return stream(_lines(platform, state, task_id, query, wanted, follow=follow, shape=shape))
 
 
 def _task_of(platform: Platform, trial_id: int) -> str:
@@ -81,11 +108,21 @@ def _task_of(platform: Platform, trial_id: int) -> str:
         return tx.trials.get(trial_id).task_id
 
 
-async def _trial_lines(
-    platform: Platform, state: ServerState, trial_id: int, task_id: str, query: LogQuery, follow: bool
+async def _lines(
+    platform: Platform,
+    state: ServerState,
+    task_id: str,
+    query: LogQuery,
+    wanted: Wanted,
+    *,
+    follow: bool,
+    shape: Callable[[LogLine], dict[str, object]],
 ) -> AsyncIterator[list[dict[str, object]]]:
-    async for batch in log_batches(platform, state.watches, task_id, query, follow=follow):
-        yield [trial_line(line, trial_id) for line in batch]
+    narrowed, origins = await run_in_threadpool(_told, platform, task_id, query, wanted)
+    async for batch in log_batches(platform, state.watches, task_id, narrowed, follow=follow):
+        if follow:  # a restart while somebody listens is another try
+            _, origins = await run_in_threadpool(_told, platform, task_id, query, wanted)
+        yield [shape(origins.told(line)) for line in batch]
 
 
 @router.get(
@@ -94,22 +131,16 @@ async def _trial_lines(
     responses={200: {"model": wire.TaskLogsResponse}},
 )
 async def task_logs(
-    task_id: str, platform: PlatformOf, state: StateOf, query: Filter, follow: bool = False
+    task_id: str, platform: PlatformOf, state: StateOf, query: Filter, wanted: Origin, follow: bool = False
 ) -> StreamingResponse:
     await run_in_threadpool(_require_task, platform, task_id)
-    return stream(_task_lines(platform, state, task_id, query, follow))
+    shape = functools.partial(task_line, task_id=task_id)
+    return stream(_lines(platform, state, task_id, query, wanted, follow=follow, shape=shape))
 
 
 def _require_task(platform: Platform, task_id: str) -> None:
     with platform.store.read() as tx:
         tx.tasks.get(task_id)
-
-
-async def _task_lines(
-    platform: Platform, state: ServerState, task_id: str, query: LogQuery, follow: bool
-) -> AsyncIterator[list[dict[str, object]]]:
-    async for batch in log_batches(platform, state.watches, task_id, query, follow=follow):
-        yield [task_line(line, task_id) for line in batch]
 
 
 @router.get(
@@ -137,13 +168,14 @@ async def _fields(platform: Platform, task_id: str) -> AsyncIterator[list[dict[s
     newest = await run_in_threadpool(platform.logs.read, task_id, LogQuery(limit=10_000, newest_first=True))
     ranks = sorted({line.rank for line in newest if line.rank != NO_RANK})
     names = {LogStream.STDOUT: "stdout", LogStream.STDERR: "stderr"}
+    _, origins = await run_in_threadpool(_told, platform, task_id, LogQuery(), Wanted())
     yield [
         {
-            "agentIds": [],
-            "allocationIds": [],
+            "agentIds": origins.node_ids,
+            "allocationIds": origins.allocation_ids,
             "containerIds": [],
             "rankIds": ranks,
-            "sources": ["task"],
+            "sources": ["platform", "task"],
             "stdtypes": sorted({names[line.stream] for line in newest if line.stream in names}),
         }
     ]
@@ -184,9 +216,3 @@ def _append(platform: Platform, caller: Caller, logs: list[wire.PostedLog]) -> N
     now = platform.clock()
     for task_id, lines in by_task.items():
         platform.logs.append(task_id, [posted_line(line, now) for line in lines])
-
-
-@router.post("/api/v1/cleanup_logs", needs=needs.SIGNED_IN)
-def cleanup_logs() -> wire.CleanupLogsResponse:
-    """Logs live as long as their experiment: there is nothing to clean."""
-    return wire.CleanupLogsResponse()

@@ -7,10 +7,11 @@ from fastapi import Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from resolute.domain import needs
+from resolute.domain.errors import InvalidInput, NotSupported
 from resolute.domain.rights import RightsMode
 from resolute.engine import cluster_message as engine
 from resolute.server.auth import PlatformOf
-from resolute.server.logbook import LogbookLine
+from resolute.server.logbook import LogbookLine, set_level
 from resolute.server.resource import Resource
 from resolute.server.schema import schema_of
 from resolute.server.state import ServerState, StateOf
@@ -89,8 +90,23 @@ def get_master_config(platform: PlatformOf) -> wire.GetMasterConfigResponse:
                 "preemption_timeout": config.preemption_timeout_s,
             },
             "audit_days": config.change_retention.audit.days,
+            "feature_switches": [],
         }
     )
+
+
+@router.patch("/api/v1/master/config", needs=needs.EDIT_MASTER_CONFIG)
+def patch_master_config(body: wire.PatchMasterConfigRequest) -> Empty:
+    """The level of the master's log, until it is started again."""
+    unknown = sorted(set(body.field_mask.paths if body.field_mask else ()) - {"log.level", "log.color"})
+    if unknown:
+        raise InvalidInput(f"fieldMask: {unknown[0]!r} cannot be changed while the master runs; log.level can.")
+    log = body.config.log
+    if log.color:
+        raise NotSupported("log.color: lines of the master's log have no colours. Leave it off.")
+    if log.level is not None:
+        set_level(log.level)
+    return Empty()
 
 
 @router.get("/api/v1/master/cluster_message", needs=needs.SIGNED_IN)

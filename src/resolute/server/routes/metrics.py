@@ -204,7 +204,9 @@ def _stream_reports(
 def _report_batches(platform: Platform, trial_ids: list[int], group: str | None) -> Iterator[list[Json]]:
     for trial_id in trial_ids:
         with platform.store.read() as tx:
-            lines = [report_line(*found) for found in tx.metrics.reports(trial_id, group=group)]
+            reports = tx.metrics.reports(trial_id, group=group)
+            # What a later run of the trial reported anew is not told twice.
+            lines = [report_line(*found) for found in reports if not found[2]]
         for start in range(0, len(lines), _LINES_A_BATCH):
             yield [{"metrics": lines[start : start + _LINES_A_BATCH]}]
 

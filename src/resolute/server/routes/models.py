@@ -14,9 +14,11 @@ from resolute.engine.ports.database import Transaction
 from resolute.engine.ports.queries import Page
 from resolute.engine.ports.registry import ModelQuery
 from resolute.engine.registry import models as engine
+from resolute.engine.trials.sources import metrics_of
 from resolute.server.auth import Caller, PlatformOf, Principal
 from resolute.server.paging import Order, Paging, is_descending, pagination
 from resolute.server.resource import Resource
+from resolute.server.shapes.metrics import report_message, source_kind
 from resolute.server.shapes.registry import model_message, version_message
 from resolute.spec.wire import enums
 from resolute.spec.wire import registry as wire
@@ -130,13 +132,21 @@ def get_trial_metrics_by_model_version(
     model_name: str,
     model_version_num: int,
     platform: PlatformOf,
+    caller: Caller,
     trial_source_info_type: Annotated[enums.TrialSourceInfoType | None, Query(alias="trialSourceInfoType")] = None,
     metric_group: Annotated[str | None, Query(alias="metricGroup")] = None,
 ) -> GetMetricsResponse:
-    """Metrics of trials that ran on this version; this master records none yet."""
+    """What trials reported that said to work with this version."""
     with platform.store.read() as tx:
-        tx.models.version(engine.find_model(tx, model_name).id, model_version_num)
-    return GetMetricsResponse()
+        version = tx.models.version(engine.find_model(tx, model_name).id, model_version_num)
+        found = metrics_of(
+            tx,
+            model=(version.model_id, version.version),
+            kind=source_kind(trial_source_info_type),
+            group=metric_group,
+            visible_in=caller.workspaces(Permission.VIEW_EXPERIMENT_METADATA),
+        )
+    return GetMetricsResponse(metrics=[report_message(*each) for each in found])
 
 
 # ---------------------------------------------------------------------------------------------------------- change

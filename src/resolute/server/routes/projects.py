@@ -53,7 +53,7 @@ def get_workspace_projects(
     query = ProjectQuery(
         workspace_id=workspace_id or None,
         visible_in=caller.workspaces(Permission.VIEW_PROJECT),
-        name_contains=name,
+        name=name,
         archived=archived,
         users=tuple(users),
         user_ids=tuple(user_ids),
@@ -209,7 +209,7 @@ def get_project_numeric_metrics_range(
 # ------------------------------------------------------------------------------------------------ many experiments
 
 
-def _each(
+def for_each(
     platform: Platform,
     caller: Principal,
     project_id: int,
@@ -217,6 +217,7 @@ def _each(
     deed: Deed,
     permission: Permission = Permission.UPDATE_EXPERIMENT,
 ) -> wire_experiments.BulkExperimentsResponse:
+    """One deed on the experiments that the body names, by id or by a filter."""
     meant = _meant(platform, caller, project_id, body)
     done = do_for_each(platform, meant, deed, rights=caller.rights, permission=permission)
     results = [wire_experiments.ExperimentActionResult(id=each.experiment_id, error=each.error) for each in done]
@@ -236,52 +237,58 @@ def _meant(
         archived=filters.archived,
         states=experiment_states(filters.states),
         user_ids=tuple(filters.user_ids),
-        project_id=filters.project_id or project_id,
+        project_id=_project_meant(filters.project_id, project_id),
         visible_in=caller.workspaces(Permission.VIEW_EXPERIMENT_METADATA),
     )
     return experiments_meant(platform, query, excluded=filters.excluded_experiment_ids)
+
+
+def _project_meant(in_filter: int | None, in_path: int) -> int | None:
+    """The filter's word counts more than the path's; below one both mean every project."""
+    meant = in_path if in_filter is None else in_filter
+    return meant if meant > 0 else None
 
 
 @router.post("/api/v1/projects/{project_id}/experiments/activate", needs=needs.EDIT_EXPERIMENT.in_body)
 def activate_experiments(
     project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    return _each(platform, caller, project_id, body, experiment_engine.activate_experiment)
+    return for_each(platform, caller, project_id, body, experiment_engine.activate_experiment)
 
 
 @router.post("/api/v1/projects/{project_id}/experiments/pause", needs=needs.EDIT_EXPERIMENT.in_body)
 def pause_experiments(
     project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    return _each(platform, caller, project_id, body, experiment_engine.pause_experiment)
+    return for_each(platform, caller, project_id, body, experiment_engine.pause_experiment)
 
 
 @router.post("/api/v1/projects/{project_id}/experiments/cancel", needs=needs.EDIT_EXPERIMENT.in_body)
 def cancel_experiments(
     project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    return _each(platform, caller, project_id, body, experiment_engine.cancel_experiment)
+    return for_each(platform, caller, project_id, body, experiment_engine.cancel_experiment)
 
 
 @router.post("/api/v1/projects/{project_id}/experiments/kill", needs=needs.EDIT_EXPERIMENT.in_body)
 def kill_experiments(
     project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    return _each(platform, caller, project_id, body, experiment_engine.kill_experiment)
+    return for_each(platform, caller, project_id, body, experiment_engine.kill_experiment)
 
 
 @router.post("/api/v1/projects/{project_id}/experiments/archive", needs=needs.EDIT_EXPERIMENT.in_body)
 def archive_experiments(
     project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    return _each(platform, caller, project_id, body, experiment_engine.archive_experiment)
+    return for_each(platform, caller, project_id, body, experiment_engine.archive_experiment)
 
 
 @router.post("/api/v1/projects/{project_id}/experiments/unarchive", needs=needs.EDIT_EXPERIMENT.in_body)
 def unarchive_experiments(
     project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    return _each(platform, caller, project_id, body, experiment_engine.unarchive_experiment)
+    return for_each(platform, caller, project_id, body, experiment_engine.unarchive_experiment)
 
 
 @router.post("/api/v1/projects/{project_id}/experiments/move", needs=needs.EDIT_EXPERIMENT.in_body)
@@ -297,11 +304,13 @@ def move_experiments(
     def move(platform: Platform, experiment_id: int) -> None:
         experiment_engine.move_experiment(platform, experiment_id, target)
 
-    return _each(platform, caller, project_id, body, move)
+    return for_each(platform, caller, project_id, body, move)
 
 
 @router.delete("/api/v1/projects/{project_id}/experiments/delete", needs=needs.DELETE_EXPERIMENT.in_body)
 def delete_experiments(
     project_id: int, body: wire_experiments.BulkExperimentsRequest, platform: PlatformOf, caller: Caller
 ) -> wire_experiments.BulkExperimentsResponse:
-    return _each(platform, caller, project_id, body, experiment_engine.delete_experiment, Permission.DELETE_EXPERIMENT)
+    return for_each(
+        platform, caller, project_id, body, experiment_engine.delete_experiment, Permission.DELETE_EXPERIMENT
+    )

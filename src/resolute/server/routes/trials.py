@@ -120,14 +120,6 @@ def _checkpoint_workloads(platform: Platform, trial_id: int, *, hide_deleted: bo
     ]
 
 
-@router.get("/api/v1/trials/{trial_id}/remaining_log_retention_days", needs=needs.VIEW_EXPERIMENT.or_own_task)
-def get_trial_remaining_log_retention_days(trial_id: int, platform: PlatformOf) -> wire.RemainingLogRetentionDays:
-    """Null: logs are kept until the experiment is deleted."""
-    with platform.store.read() as tx:
-        tx.trials.get(trial_id)
-    return wire.RemainingLogRetentionDays()
-
-
 # ------------------------------------------------------------------------------------ trials outside the platform
 
 

@@ -228,6 +228,10 @@ def get_access_tokens(
     page: Paging,
     username: str = "",
     show_inactive: Annotated[bool, Query(alias="showInactive")] = False,
+    token_ids: Annotated[
+        list[int], Query(alias="tokenIds", description="Only these, expired and revoked ones too.")
+    ] = [],  # noqa: B006
+    order_by: Order = OrderBy.UNSPECIFIED,
 ) -> wire.GetAccessTokensResponse:
     sessions = accounts.access_tokens(platform, by=caller.acting)
     if username:
@@ -235,8 +239,11 @@ def get_access_tokens(
             owner = tx.users.by_name(username)
         sessions = [session for session in sessions if owner is not None and session.user_id == owner.id]
     now = platform.clock()
-    if not show_inactive:
+    if token_ids:
+        sessions = [session for session in sessions if session.id in token_ids]
+    elif not show_inactive:
         sessions = [session for session in sessions if not session.is_revoked and session.expires_at > now]
+    sessions.sort(key=lambda session: session.id, reverse=is_descending(order_by))
     cut = page.cut(sessions)
     return wire.GetAccessTokensResponse(
         token_info=[token_message(session) for session in cut.items], pagination=pagination(cut, page)

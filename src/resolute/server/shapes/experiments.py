@@ -53,10 +53,18 @@ def experiment_message(
         best_trial_id=summary.best_trial_id,
         best_trial_searcher_metric=summary.best_metric,
         unmanaged=experiment.unmanaged,
+        pachyderm_integration=_pachyderm(experiment),
         external_experiment_id=experiment.external_id,
         smaller_is_better=experiment.smaller_is_better,
         warnings=list(experiment.warnings),
     )
+
+
+def _pachyderm(experiment: Experiment) -> dict[str, object] | None:
+    """As configured; this platform itself asks no Pachyderm."""
+    integrations = masked(experiment.config).get("integrations")
+    found = integrations.get("pachyderm") if isinstance(integrations, dict) else None
+    return found if isinstance(found, dict) else None
 
 
 def unsaved_summary(

@@ -1,6 +1,6 @@
 """Log lines as messages. Plain dictionaries: a log has many lines, and these are encoded as they are."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from resolute.domain.log import NO_RANK, LogLevel, LogLine, LogStream
@@ -37,7 +37,7 @@ def _line(line: LogLine) -> dict[str, object]:
         "rankId": None if line.rank == NO_RANK else line.rank,
         "source": "platform" if line.stream is LogStream.PLATFORM else "task",
         "stdtype": _STDTYPES[line.stream],
-        "agentId": None,
+        "agentId": line.node_id or None,
         "containerId": None,
     }
 
@@ -57,9 +57,24 @@ def domain_levels(levels: Iterable[wire.LogLevel]) -> tuple[LogLevel, ...]:
     return tuple(LogLevel[level.name] for level in levels if level is not wire.LogLevel.UNSPECIFIED)
 
 
-def domain_streams(stdtypes: Iterable[str]) -> tuple[str, ...]:
-    named = {"stdout": LogStream.STDOUT, "stderr": LogStream.STDERR}
-    return tuple(str(named[kind]) for kind in stdtypes if kind in named)
+_STREAMS = {"stdout": {LogStream.STDOUT}, "stderr": {LogStream.STDERR}}
+_SOURCES = {
+    "task": {LogStream.STDOUT, LogStream.STDERR},
+    "platform": {LogStream.PLATFORM},
+    "master": {LogStream.PLATFORM},
+}
+_NONE = ("-",)
+"""No line is of this stream."""
+
+
+def domain_streams(stdtypes: Sequence[str], sources: Sequence[str] = ()) -> tuple[str, ...]:
+    """Streams that both lists name; of an empty list all. Nothing is of a stream that nobody knows."""
+    if not stdtypes and not sources:
+        return ()
+    every = set(LogStream)
+    by_type = set().union(*(_STREAMS.get(each, set()) for each in stdtypes)) if stdtypes else every
+    by_source = set().union(*(_SOURCES.get(each, set()) for each in sources)) if sources else every
+    return tuple(sorted(map(str, by_type & by_source))) or _NONE
 
 
 def posted_line(posted: PostedLog, now: datetime) -> LogLine:

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from resolute.domain.metric import TRAINING, VALIDATION, MetricReport, MetricSummary, Series
+from resolute.domain.trial import SourceKind
 from resolute.spec.wire import metrics as wire
 from resolute.spec.wire.base import json_number, json_safe, to_rfc3339
-from resolute.spec.wire.enums import MetricType
+from resolute.spec.wire.enums import MetricType, TrialSourceInfoType
+from resolute.spec.wire.metrics import MetricsReport
 
 # The keys clients index in `summaryMetrics` and in streamed reports; other groups use their own name.
 _SUMMARY_KEYS = {TRAINING: "avg_metrics", VALIDATION: "validation_metrics"}
@@ -30,6 +32,17 @@ def report_line(number: int, report: MetricReport, archived: bool) -> dict[str, 
         "archived": archived,
         "metrics": {_SUMMARY_KEYS.get(report.group, "avg_metrics"): json_safe(report.metrics)},
     }
+
+
+def report_message(number: int, report: MetricReport, archived: bool) -> MetricsReport:
+    return MetricsReport.model_validate(report_line(number, report, archived))
+
+
+def source_kind(kind: TrialSourceInfoType | None) -> SourceKind | None:
+    """None: of every kind."""
+    if kind is None or kind is TrialSourceInfoType.UNSPECIFIED:
+        return None
+    return SourceKind(kind.removeprefix("TRIAL_SOURCE_INFO_TYPE_"))
 
 
 def summary_metrics(summaries: Iterable[MetricSummary]) -> Mapping[str, object]:

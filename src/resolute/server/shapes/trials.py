@@ -33,6 +33,7 @@ def trial_message(view: TrialView, *, now: datetime, waiting: str = "") -> wire.
         checkpoint_count=view.checkpoint_count,
         summary_metrics=summary_metrics(view.summaries),
         searcher_metric_value=trial.searcher_metric_value,
+        log_retention_days=trial.log_retention_days,
         metadata=trial.metadata,
         log_policy_matched=trial.log_policy_matched or None,
         seed=trial.seed,

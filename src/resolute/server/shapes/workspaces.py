@@ -23,6 +23,8 @@ def workspace_message(workspace: Workspace, owner: User, counts: tuple[int, int]
         pinned=workspace.is_pinned,
         agent_user_group=account_message(workspace.agent_account),
         checkpoint_storage_config=masked_storage(workspace.checkpoint_storage),
+        default_compute_pool=workspace.default_compute_pool,
+        default_aux_pool=workspace.default_aux_pool,
     )
 
 

@@ -1,7 +1,7 @@
 """Messages about checkpoints. Pure."""
 
 from resolute.spec.wire.base import Int64, JsonObject, Number, Request, Time, Wire
-from resolute.spec.wire.enums import CheckpointState
+from resolute.spec.wire.enums import CheckpointState, TrialSourceInfoType
 from resolute.spec.wire.metrics import Metrics
 from resolute.spec.wire.paging import Pagination
 
@@ -95,6 +95,23 @@ class PreviewedCheckpoint(Wire):
     ValidationMetrics: JsonObject
     UUID: str
     Resources: dict[str, int]
+
+
+class TrialSourceInfo(Request):
+    trial_id: int
+    checkpoint_uuid: str
+    trial_source_info_type: TrialSourceInfoType = TrialSourceInfoType.UNSPECIFIED
+    model_id: int | None = None
+    model_version: int | None = None
+
+
+class ReportTrialSourceInfoRequest(Request):
+    trial_source_info: TrialSourceInfo
+
+
+class ReportTrialSourceInfoResponse(Wire):
+    trial_id: int
+    checkpoint_uuid: str
 
 
 class PreviewGcResponse(Wire):

@@ -86,6 +86,24 @@ class GetMasterConfigResponse(Wire):
     config: JsonObject
 
 
+class LogConfig(Request):
+    level: LogLevel | None = None
+    color: bool | None = None
+
+
+class MasterConfigChanges(Request):
+    log: LogConfig = LogConfig()
+
+
+class FieldMask(Request):
+    paths: list[str] = []
+
+
+class PatchMasterConfigRequest(Request):
+    config: MasterConfigChanges = MasterConfigChanges()
+    field_mask: FieldMask | None = None
+
+
 class LogEntry(Wire):
     id: int
     message: str

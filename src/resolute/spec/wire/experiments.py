@@ -191,6 +191,10 @@ class BulkExperimentsRequest(Request):
     destination_project_id: int | None = None
 
 
+class BulkRetainLogsRequest(BulkExperimentsRequest):
+    num_days: int | None = None
+
+
 class ExperimentActionResult(Wire):
     id: int
     error: str = ""

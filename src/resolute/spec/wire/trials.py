@@ -170,5 +170,9 @@ class CompareTrialsResponse(Wire):
     trials: list[ComparableTrial] = []
 
 
+class RetainLogsRequest(Request):
+    num_days: int | None = None
+
+
 class RemainingLogRetentionDays(Wire):
     remaining_days: int | None = None

@@ -40,12 +40,16 @@ class PostWorkspaceRequest(Request):
     name: str = ""
     checkpoint_storage_config: JsonObject | None = None
     agent_user_group: AgentUserGroup | None = None
+    default_compute_pool: str | None = None
+    default_aux_pool: str | None = None
 
 
 class PatchWorkspace(Request):
     name: str | None = None
     checkpoint_storage_config: JsonObject | None = None
     agent_user_group: AgentUserGroup | None = None
+    default_compute_pool: str | None = None
+    default_aux_pool: str | None = None
 
 
 class Completed(Wire):

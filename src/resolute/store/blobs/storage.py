@@ -116,6 +116,13 @@ class ObjectBlobs:
             self._guard.check(Path(prefix), key)
         return key
 
+    def remove_folder(self, path: str) -> None:
+        prefix = check_path(path)
+        with self._translated(prefix):
+            listed = [meta["path"] for batch in obstore.list(self._store, prefix=f"{prefix}/") for meta in batch]
+            if listed:
+                obstore.delete(self._store, [self._look_at(each) for each in listed])
+
     def _chunks(self, key: str, found: "GetResult") -> Iterator[bytes]:
         with self._translated(key):
             for chunk in found.stream(min_chunk_size=_CHUNK):

@@ -12,7 +12,7 @@ from resolute.store.db.rows import Rows
 
 _rows = Rows(tables.allocations, Allocation)
 _t, _tasks, _trials, _e = tables.allocations.c, tables.tasks.c, tables.trials.c, tables.experiments.c
-_p, _users = tables.projects.c, tables.users.c
+_p, _users, _w = tables.projects.c, tables.users.c, tables.workspaces.c
 # Spelled out rather than "not terminated", so that the index on the state is used.
 LIVE = [state for state in AllocationState if state is not AllocationState.TERMINATED]
 # The engine and every request of a trial ask these: made once, because making a statement costs as much as running it.
@@ -32,6 +32,9 @@ _USES = (
         _USER.label("user_id"),
         _e.id.label("experiment_id"),
         _e.labels,
+        _t.id.label("allocation_id"),
+        _tasks.type.label("task_type"),
+        _w.name.label("workspace_name"),
     )
     .select_from(tables.allocations)
     .outerjoin(tables.trials, _trials.id == _t.trial_id)
@@ -39,6 +42,7 @@ _USES = (
     .outerjoin(tables.projects, _p.id == _e.project_id)
     .outerjoin(tables.tasks, _tasks.id == _t.task_id)
     .outerjoin(tables.users, _users.id == _USER)
+    .outerjoin(tables.workspaces, _w.id == _WORKSPACE)
     .order_by(_t.start_time, _t.id)
 )
 
@@ -89,6 +93,9 @@ class AllocationTable:
                 user_id=row.user_id or 0,
                 experiment_id=row.experiment_id,
                 labels=row.labels or (),
+                allocation_id=row.allocation_id,
+                task_type=str(row.task_type or ""),
+                workspace_name=row.workspace_name or "",
             )
             for row in self._connection.execute(held)
         ]

@@ -42,8 +42,8 @@ _BESIDE = 8
 
 
 def _joined() -> Statement:
-    is_parent_archived = func.coalesce(_p.is_archived, False) | func.coalesce(_w.is_archived, False)
-    beside = (_u.username, _u.display_name, _p.name, _p.user_id, _w.id, _w.name, is_parent_archived, _j.resource_pool)
+    place = (_p.name, _p.user_id, _w.id, _w.name, _is_parent_archived())
+    beside = (_u.username, _u.display_name, *place, _j.resource_pool)
     return (
         select(*beside, *_rows.select().selected_columns)
         .select_from(tables.experiments)
@@ -54,9 +54,15 @@ def _joined() -> Statement:
     )
 
 
+def _is_parent_archived() -> ColumnElement[bool]:
+    return func.coalesce(_p.is_archived, False) | func.coalesce(_w.is_archived, False)
+
+
 def _filtered(statement: Statement, query: ExperimentQuery) -> Statement:
     conditions: list[tuple[object, Callable[[], ColumnElement[bool]]]] = [
         (query.ids, lambda: _e.id.in_(query.ids)),
+        (query.excluded_ids, lambda: _e.id.not_in(query.excluded_ids)),
+        (query.hides_archived_parents, lambda: ~_is_parent_archived()),
         (query.states, lambda: _e.state.in_(query.states)),
         (query.name_contains, lambda: _contains(_e.name, query.name_contains)),
         (query.description_contains, lambda: _contains(_e.description, query.description_contains)),

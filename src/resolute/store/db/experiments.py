@@ -101,7 +101,7 @@ class ExperimentTable:
         trial_tasks = select(tables.trials.c.task_id).where(tables.trials.c.experiment_id == experiment_id)
         job = self._connection.execute(select(_t.job_id).where(_t.id == experiment_id)).scalars().all()
         context = self._connection.execute(select(_t.context_id).where(_t.id == experiment_id)).scalar()
-        for table in (tables.metric_chunks, tables.metric_heads, tables.metric_summaries):
+        for table in (tables.metric_chunks, tables.metric_heads, tables.metric_summaries, tables.trial_sources):
             self._connection.execute(delete(table).where(table.c.trial_id.in_(trials)))
         for table in (
             tables.checkpoints,

@@ -64,15 +64,15 @@ class _Batch:
     def append(self, reports: Sequence[MetricReport]) -> int:
         rows = _one_per_step(entry_of(report, self._next_id + i) for i, report in enumerate(reports))
         head = self._own_head()
-        fresh, added = rows, list[Entry]()
+        fresh, added, is_rewritten = rows, list[Entry](), False
         if head is not None and rows[0].steps <= head.last_steps:
-            fresh, added = self._merge_known(rows)
+            fresh, added, is_rewritten = self._merge_known(rows)
         if not fresh and not added:
             return 0
         chunk = self._insert(fresh) if fresh else None
         is_superseding = self._supersedes_differently(head, fresh, added)
         self._save_head(head, fresh, is_changed=bool(added))
-        if is_superseding:
+        if is_superseding or is_rewritten:
             self._rebuild_summaries()
         else:
             self._update_summaries([part for part in (chunk, build(added) if added else None) if part is not None])
@@ -86,10 +86,12 @@ class _Batch:
     def _group_heads(self) -> list[Head]:
         return [head for head in self._heads if head.group == self._group]
 
-    def _merge_known(self, rows: list[Entry]) -> tuple[list[Entry], list[Entry]]:
-        """Split into reports at steps not seen before, and what others add to known steps (already written)."""
+    def _merge_known(self, rows: list[Entry]) -> tuple[list[Entry], list[Entry], bool]:
+        """Split into reports at steps not seen before, and what others say anew of known steps (already written).
+        True: values that were counted before are others now."""
         waiting = {row.steps: row for row in rows}
         added: list[Entry] = []
+        is_rewritten = False
         overlapping = (
             select(_chunks.id, _chunks.payload)
             .where(_chunks.trial_id == self._trial_id, _chunks.group == self._group, _chunks.run_id == self._run_id)
@@ -99,10 +101,12 @@ class _Batch:
             stored = entries(decode(payload))
             merged = [_merged(entry, waiting.pop(entry.steps, None)) for entry in stored]
             news = [addition for _, addition in merged if addition is not None]
+            known_names = {entry.steps: entry.metrics.keys() for entry in stored}
+            is_rewritten |= any(known_names[each.steps] & each.metrics.keys() for each in news)
             if news:
                 change_chunk(self._connection, chunk_id, build([entry for entry, _ in merged]))
                 added += news
-        return sorted(waiting.values(), key=lambda row: row.steps), added
+        return sorted(waiting.values(), key=lambda row: row.steps), added, is_rewritten
 
     def _insert(self, rows: list[Entry]) -> Chunk:
         chunk = build(rows)
@@ -199,7 +203,7 @@ class _Batch:
 
 
 def _one_per_step(rows: Iterable[Entry]) -> list[Entry]:
-    """Sorted by step; several reports of a step become one, the first value of a name winning."""
+    """Sorted by step; several reports of a step become one, the last value of a name winning."""
     found = list(rows)
     if all(left.steps < right.steps for left, right in pairwise(found)):
         return found
@@ -211,10 +215,14 @@ def _one_per_step(rows: Iterable[Entry]) -> list[Entry]:
 
 
 def _merged(known: Entry, news: Entry | None) -> tuple[Entry, Entry | None]:
-    """`known` with the names that only `news` has, and those names alone; None when there are none."""
+    """`known` with what `news` says beyond or against it, and that alone; None when there is nothing."""
     if news is None:
         return known, None
-    extra: dict[str, object] = {name: value for name, value in news.metrics.items() if name not in known.metrics}
+    extra: dict[str, object] = {
+        name: value
+        for name, value in news.metrics.items()
+        if name not in known.metrics or not _is_same(known.metrics[name], value)
+    }
     is_first_batch = known.batch_metrics is None and news.batch_metrics is not None
     if not extra and not is_first_batch:
         return known, None
@@ -222,3 +230,8 @@ def _merged(known: Entry, news: Entry | None) -> tuple[Entry, Entry | None]:
     return replace(known, metrics={**known.metrics, **extra}, batch_metrics=batch_metrics), replace(
         news, metrics=extra, batch_metrics=None
     )
+
+
+def _is_same(known: object, value: object) -> bool:
+    """A report that is sent again brings nothing new, NaN included."""
+    return known == value or (known != known and value != value)

@@ -13,7 +13,7 @@ from resolute.domain.errors import Unavailable
 from resolute.store.db import tables
 from resolute.store.db.writing import Writer
 
-HEAD = "0012"
+HEAD = "0013"
 """The newest revision under `migrations/versions`; a test compares the two."""
 MIGRATIONS = Path(__file__).parent / "migrations"
 

@@ -1,7 +1,8 @@
 """Trials."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, and_, bindparam, case, func, select, type_coerce
@@ -9,11 +10,12 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, and_, bindparam, c
 from resolute.domain.checkpoint import CheckpointState
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.domain.metric import VALIDATION
-from resolute.domain.trial import FINISHED, Trial, TrialState
+from resolute.domain.trial import FINISHED, Trial, TrialSource, TrialState
 from resolute.engine.ports.queries import Page, TrialQuery
 from resolute.store.db import tables
 from resolute.store.db.paging import batched, ordered, paged
 from resolute.store.db.rows import Rows, Statement
+from resolute.store.db.upsert import upsert
 
 _rows = Rows(tables.trials, Trial)
 _t, _e, _checkpoints, _summaries = (
@@ -22,6 +24,7 @@ _t, _e, _checkpoints, _summaries = (
     tables.checkpoints.c,
     tables.metric_summaries.c,
 )
+_sources = tables.trial_sources.c
 _SORTS_BY_COLUMN = ("id", "start_time", "end_time", "state", "total_batches", "restarts")
 _FOREVER = 1 << 62
 _BY_TASK = _rows.select().where(_t.task_id == bindparam("task")).limit(1)
@@ -76,6 +79,25 @@ class TrialTable:
 
     def ids_of(self, experiment_ids: Sequence[int]) -> list[int]:
         return list(self._connection.execute(_IDS_OF, {"experiments": experiment_ids}).scalars())
+
+    def silent_since(self, moment: datetime) -> list[Trial]:
+        said = and_(_t.state == TrialState.ACTIVE, _t.unmanaged, _t.heartbeat_at < moment)
+        return _rows.all(self._connection, _rows.select().where(said).order_by(_t.id))
+
+    def with_log_retention(self) -> list[Trial]:
+        ended = and_(_t.end_time.is_not(None), _t.log_retention_days >= 0)
+        return _rows.all(self._connection, _rows.select().where(ended).order_by(_t.id))
+
+    def put_source(self, source: TrialSource) -> None:
+        upsert(self._connection, tables.trial_sources, asdict(source))
+
+    def sources(self, *, checkpoint_uuid: str | None = None, model: tuple[int, int] | None = None) -> list[TrialSource]:
+        statement = select(*_sources)
+        if checkpoint_uuid is not None:
+            statement = statement.where(_sources.checkpoint_uuid == checkpoint_uuid)
+        if model is not None:
+            statement = statement.where(_sources.model_id == model[0], _sources.model_version == model[1])
+        return [TrialSource(**row._mapping) for row in self._connection.execute(statement.order_by(_sources.trial_id))]
 
     def search(self, query: TrialQuery) -> Page[Trial]:
         statement = _rows.select()

@@ -20,6 +20,8 @@ def main() -> None:
                 first = int((path / "steps.txt").read_text())
             print(f"resumed at {first}", flush=True)
         for step in range(first + 1, steps + 1):
+            if step == info.trial.hparams.get("fail_at"):
+                raise SystemExit("failing as configured")
             core.train.report_training_metrics(steps_completed=step, metrics={"loss": 1 / step})
             core.train.report_validation_metrics(steps_completed=step, metrics={"val_loss": 2 / step})
             core.train.report_progress(step / steps)

@@ -7,7 +7,14 @@ from resolute.store.db.tables.base import metadata
 from resolute.store.db.tables.changes import changes, followers, held_things
 from resolute.store.db.tables.checkpoints import checkpoints
 from resolute.store.db.tables.deployments import deployments, revisions
-from resolute.store.db.tables.experiments import contexts, experiments, searcher_patches, searcher_snapshots, trials
+from resolute.store.db.tables.experiments import (
+    contexts,
+    experiments,
+    searcher_patches,
+    searcher_snapshots,
+    trial_sources,
+    trials,
+)
 from resolute.store.db.tables.jobs import allocations, gang_nodes, jobs, tasks
 from resolute.store.db.tables.metrics import metric_chunks, metric_heads, metric_outlines, metric_summaries
 from resolute.store.db.tables.people import sessions, user_settings, users
@@ -46,6 +53,7 @@ __all__ = [
     "settings",
     "tasks",
     "templates",
+    "trial_sources",
     "trials",
     "user_settings",
     "users",

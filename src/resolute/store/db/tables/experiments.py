@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 
 from resolute.domain.experiment import ExperimentState
-from resolute.domain.trial import TrialState
+from resolute.domain.trial import SourceKind, TrialState
 from resolute.store.db.columns import Choice, Document, Elements, Moment
 from resolute.store.db.tables.base import metadata
 
@@ -109,7 +109,21 @@ trials = Table(
     Column("metadata", Document),
     Column("unmanaged", Boolean, nullable=False),
     Column("external_id", Text),
+    Column("heartbeat_at", Moment),
+    Column("log_retention_days", Integer),
     UniqueConstraint("experiment_id", "request_id"),
     Index(None, "experiment_id", "state"),
     sqlite_autoincrement=True,
+)
+
+trial_sources = Table(
+    "trial_sources",
+    metadata,
+    Column("trial_id", Integer, ForeignKey("trials.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("checkpoint_uuid", Text, primary_key=True),
+    Column("kind", Choice(SourceKind), nullable=False),
+    Column("model_id", Integer),
+    Column("model_version", Integer),
+    Index(None, "checkpoint_uuid"),
+    Index(None, "model_id", "model_version"),
 )

@@ -24,6 +24,8 @@ workspaces = Table(
     Column("is_immutable", Boolean, nullable=False),
     Column("is_pinned", Boolean, nullable=False),
     Column("checkpoint_storage", Document),
+    Column("default_compute_pool", Text, nullable=False, server_default=""),
+    Column("default_aux_pool", Text, nullable=False, server_default=""),
     Column("created_at", Moment, nullable=False),
     Column("agent_account", Record(AgentAccount)),
     sqlite_autoincrement=True,
