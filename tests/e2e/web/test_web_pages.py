@@ -142,7 +142,7 @@ def test_the_first_visit_costs_less_than_two_hundred_kilobytes(stranger: Page) -
 
     sign_in(stranger, "admin")
 
-    assert 100_000 < sum(len(gzip.compress(_body(request))) for request in fetched.values()) < 200_000
+    assert 100_000 < sum(len(gzip.compress(_body(request))) for request in list(fetched.values())) < 200_000
 
 
 def _body(request: Request) -> bytes:

@@ -32,6 +32,7 @@ export function Boxes({ width, height, boxes, thin, children }: Props): ReactNod
       viewBox={`0 0 ${width} ${height}`}
       preserveAspectRatio="xMidYMid meet"
       role="img"
+      aria-label={boxes.length === 1 ? "1 box" : `${boxes.length} boxes`}
       data-boxes={boxes.length}
     >
       {children}

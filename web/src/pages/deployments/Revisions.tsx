@@ -4,6 +4,7 @@ import { Link } from "react-router";
 import type { Deployment, Revision } from "../../api/types";
 import { colorAt } from "../../charts/palette";
 import { useTheme } from "../../theme/theme";
+import { wordOf } from "../../text/state";
 import { Icon } from "../../ui/Icon";
 import { Ago, StateBadge } from "../../ui/parts";
 import { roleOf, sourceLabel } from "./traffic";
@@ -79,7 +80,7 @@ function Row({ revision, deployment, onPin }: Props & { revision: Revision }): R
                 key={replica.taskId}
                 to={`/tasks/${encodeURIComponent(replica.taskId)}`}
                 title={`${replica.taskId} ${replica.address}`}
-                aria-label={`Log of replica ${at + 1} of revision ${revision.number}`}
+                aria-label={`${wordOf(replica.state)}: Log of replica ${at + 1} of revision ${revision.number}`}
               >
                 <StateBadge state={replica.state} />
               </Link>
