@@ -1,12 +1,12 @@
 /** Colours of lines, picked so that neighbours tell apart on both grounds. */
 const LIGHT = [
   "#2f6fde",
-  "#d9690a",
-  "#1f9254",
+  "#b35400",
+  "#187a45",
   "#c9306a",
   "#7c4fd0",
-  "#0f8a9c",
-  "#a8820a",
+  "#0b7485",
+  "#806300",
   "#b0413e",
   "#5d7d1c",
   "#5b6b82",
