@@ -68,7 +68,9 @@ def test_lists_of_what_is_not_there_are_empty(det: Any) -> None:
 
 
 def test_what_is_not_there_is_said_in_a_sentence(det: Any) -> None:
-    assert "does not launch TensorBoard" in det("tensorboard", "start", 1, code=1)
+    assert "This master does not serve ListWorkspaceNamespaceBindings" in det(
+        "workspace", "bindings", "list", "Uncategorized", code=1
+    )
 
 
 def test_versions_agree_without_a_warning(det: Any) -> None:
