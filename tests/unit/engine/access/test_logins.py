@@ -28,6 +28,7 @@ from resolute.engine.access.accounts import (
     require_admin,
     users_without_password,
 )
+from resolute.engine.jobs.fencing import hash_token
 from resolute.engine.platform import Platform
 
 PASSWORD = "correct horse"
@@ -107,23 +108,23 @@ def test_the_token_of_the_first_run_opens_nothing_else(world: Any, shared: Platf
 def test_a_session_knows_its_user_until_it_ends(world: Any, admin: User) -> None:
     token = enter(world.platform, "determined")
 
-    user, session = authenticate(world.platform, token)
+    user, session = authenticate(world.platform, hash_token(token))
     logout(world.platform, token)
 
     assert (user.username, session.is_access_token) == ("determined", False)
     with pytest.raises(Unauthenticated, match="unknown, expired or revoked"):
-        authenticate(world.platform, token)
+        authenticate(world.platform, hash_token(token))
 
 
 def test_a_session_lasts_a_week_to_the_second(world: Any) -> None:
     token = enter(world.platform, "determined")
 
     world.clock.forward(SESSION_LIFE.total_seconds() - 1)
-    authenticate(world.platform, token)
+    authenticate(world.platform, hash_token(token))
     world.clock.forward(1)
 
     with pytest.raises(Unauthenticated):
-        authenticate(world.platform, token)
+        authenticate(world.platform, hash_token(token))
 
 
 def test_no_token_is_stored_only_its_hash(world: Any) -> None:
@@ -238,9 +239,9 @@ def test_people_change_their_own_password_and_that_ends_their_other_logins(world
     )
 
     enter(world.platform, "ann", "next")
-    authenticate(world.platform, kept)
+    authenticate(world.platform, hash_token(kept))
     with pytest.raises(Unauthenticated):
-        authenticate(world.platform, old)
+        authenticate(world.platform, hash_token(old))
 
 
 @pytest.mark.parametrize(
@@ -272,7 +273,7 @@ def test_who_is_deactivated_is_out_at_once_with_every_token(world: Any, admin: U
 
     for each in (session, token):
         with pytest.raises(Unauthenticated):
-            authenticate(world.platform, each)
+            authenticate(world.platform, hash_token(each))
 
 
 @pytest.mark.parametrize("change", [UserChanges(is_admin=False), UserChanges(is_active=False)])
@@ -328,9 +329,9 @@ def test_an_access_token_lives_a_month_unless_told_otherwise(world: Any) -> None
     world.clock.forward(3601)
 
     assert (session.description, session.expires_at) == ("ci", world.started_at + TOKEN_LIFE)
-    authenticate(world.platform, plain)
+    authenticate(world.platform, hash_token(plain))
     with pytest.raises(Unauthenticated):
-        authenticate(world.platform, short)
+        authenticate(world.platform, hash_token(short))
 
 
 @pytest.mark.parametrize("life", [timedelta(0), timedelta(days=-1), LONGEST_TOKEN_LIFE + timedelta(seconds=1)])
@@ -344,7 +345,7 @@ def test_tokens_for_others_are_made_by_administrators(world: Any, admin: User) -
         create_access_token(world.platform, by=world.user, user_id=admin.id, description="", life=None)
 
     token, _ = create_access_token(world.platform, by=admin, user_id=world.user.id, description="", life=None)
-    assert authenticate(world.platform, token)[0].id == world.user.id
+    assert authenticate(world.platform, hash_token(token))[0].id == world.user.id
 
 
 def test_people_see_and_revoke_their_own_and_administrators_all(world: Any, admin: User) -> None:
@@ -359,7 +360,7 @@ def test_people_see_and_revoke_their_own_and_administrators_all(world: Any, admi
 
     change_access_token(world.platform, session.id, by=admin, description="c", revoke=True)
     with pytest.raises(Unauthenticated):
-        authenticate(world.platform, own)
+        authenticate(world.platform, hash_token(own))
 
 
 def test_a_revoked_token_stays_revoked(world: Any) -> None:
@@ -385,4 +386,4 @@ def test_logging_out_leaves_access_tokens(world: Any) -> None:
 
     logout(world.platform, token)
 
-    authenticate(world.platform, token)
+    authenticate(world.platform, hash_token(token))
