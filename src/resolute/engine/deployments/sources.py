@@ -14,8 +14,10 @@ import urllib.request
 import uuid
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPMessage
 from pathlib import Path
-from typing import Any
+from typing import IO
+from urllib.request import Request
 
 from resolute.domain.checkpoint import Checkpoint
 from resolute.domain.deployment import Revision
@@ -207,7 +209,9 @@ def require_fetchable(url: str) -> None:
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> Request | None:
         require_fetchable(newurl)
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
