@@ -15,6 +15,7 @@ from resolute.server import events
 from resolute.server.auth import Tokens, authenticate
 from resolute.server.body_limits import MAX_BODY_BYTES
 from resolute.server.callers import whereabouts
+from resolute.server.encodings import CompressedAnswers
 from resolute.server.errors import add_error_handlers
 from resolute.server.gate import Gate
 from resolute.server.headers import BrowserRules
@@ -141,6 +142,7 @@ def create_app(
     for router in _ROUTERS:
         router.add_to(app)
     hosts = tuple(allowed_hosts)
+    app.add_middleware(CompressedAnswers)
     app.add_middleware(Revocation)
     app.add_middleware(
         Gate,

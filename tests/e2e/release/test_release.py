@@ -51,6 +51,8 @@ def test_both_archives_carry_the_built_web_ui(archives: Path) -> None:
     built = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src" / PAGE).parent.rglob("*.*")}
     built = {name for name in built if not name.endswith(".ready")}
     assert PAGE in built
+    scripts = {name for name in built if name.endswith(".js") and (ROOT / "src" / name).stat().st_size >= 1000}
+    assert {f"{name}.{form}" for name in scripts for form in ("br", "gz")} <= built
     assert built <= in_wheel
     assert {f"src/{name}" for name in built} <= in_sdist
 
