@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, type ReactNode } from "react";
 import { Link, Navigate, Route, Routes, useLocation } from "react-router";
 import { meQuery } from "./api/queries";
 import { session, useSession } from "./api/session";
+import { isOfTask, openTask } from "./api/taskPages";
 import { HomePage } from "./pages/HomePage";
 import { ExperimentsPage } from "./pages/ExperimentsPage";
 import { SignInPage } from "./pages/SignInPage";
@@ -56,7 +57,7 @@ export function App(): ReactNode {
         <Suspense fallback={<Loading />}>
           <Routes>
             <Route path="/" element={<HomePage />} />
-            <Route path="/signin" element={<Navigate to={new URLSearchParams(search).get("next") ?? "/"} replace />} />
+            <Route path="/signin" element={<SignedIn next={new URLSearchParams(search).get("next") ?? "/"} />} />
             <Route path="/experiments" element={<ExperimentsPage />} />
             <Route path="/experiments/new" element={<CreatePage />} />
             <Route path="/experiments/:id/*" element={<ExperimentPage />} />
@@ -91,6 +92,15 @@ export function App(): ReactNode {
       </PageBoundary>
     </Shell>
   );
+}
+
+/** On to what was asked for. A browser that comes from another site's page shows its cookie only from here on. */
+function SignedIn({ next }: { next: string }): ReactNode {
+  const leaves = isOfTask(next);
+  useEffect(() => {
+    if (leaves) openTask(next);
+  }, [leaves, next]);
+  return leaves ? <Loading /> : <Navigate to={next} replace />;
 }
 
 /** Until the server has said who is signed in: a refusal ends the session, an answer opens it. */

@@ -10,6 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
 from resolute.domain.errors import (
     AlreadyExists,
@@ -27,6 +28,7 @@ from resolute.domain.errors import (
     Unauthenticated,
     Unavailable,
 )
+from resolute.server.entrance import sign_in_page
 from resolute.server.headers import browser_rules
 from resolute.server.known_operations import form_of, operation_of
 
@@ -93,9 +95,10 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _bug)
 
 
-async def _domain_error(request: Request, error: Exception) -> JSONResponse:
+async def _domain_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ResoluteError)
-    return answer(error)
+    entrance = sign_in_page(request) if isinstance(error, Unauthenticated) else None
+    return entrance or answer(error)
 
 
 async def _invalid_request(request: Request, error: Exception) -> JSONResponse:

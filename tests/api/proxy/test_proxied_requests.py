@@ -6,6 +6,7 @@ import socket
 import threading
 from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
@@ -36,6 +37,37 @@ def test_without_a_token_nothing_is_told_of_any_task(world: Any, behind: Any, ta
     assert (known.status_code, known.text) == (unknown.status_code, unknown.text)
     assert known.status_code == 401
     assert behind.seen == []
+
+
+@pytest.mark.parametrize("path", ["/proxy/{}/lab?token=a%2Fb&c", "/proxy/{}", "/det/interactive/{}/lab"])
+def test_a_browser_that_is_not_signed_in_is_led_to_the_sign_in_page_and_back(
+    world: Any, behind: Any, task: str, path: str
+) -> None:
+    asked = path.format(task)
+
+    answer = httpx.get(f"{world.url}{asked}", headers={"Accept": "text/html,*/*;q=0.8", "Sec-Fetch-Mode": "navigate"})
+
+    leads_to = urlsplit(answer.headers["location"])
+    assert (answer.status_code, leads_to.netloc, leads_to.path) == (302, "", "/det/signin")
+    assert parse_qs(leads_to.query) == {"next": [asked]}
+    assert behind.seen == []
+
+
+@pytest.mark.parametrize(
+    ("method", "headers"),
+    [
+        ("GET", {"Accept": "application/json"}),
+        ("GET", {"Accept": "text/html", "Sec-Fetch-Mode": "cors"}),
+        ("GET", {"Accept": "text/html", "Authorization": "Bearer wrong"}),
+        ("POST", {"Accept": "text/html"}),
+    ],
+)
+def test_programs_and_scripts_that_are_not_signed_in_are_told_so(
+    world: Any, task: str, method: str, headers: dict[str, str]
+) -> None:
+    answer = httpx.request(method, f"{world.url}/proxy/{task}/", headers=headers)
+
+    assert answer.status_code == 401
 
 
 def test_a_page_above_the_tasks_own_leads_to_it(world: Any, behind: Any, task: str) -> None:

@@ -2,6 +2,7 @@ import { type FormEvent, type ReactNode } from "react";
 import { useNavigate, useSearchParams } from "react-router";
 import { api } from "../api/client";
 import { hashPassword, session } from "../api/session";
+import { isOfTask, openTask } from "../api/taskPages";
 import { Brand } from "../Shell";
 import { TextField } from "../ui/fields";
 import { useForm } from "../ui/useForm";
@@ -18,6 +19,7 @@ export function SignInPage(): ReactNode {
         body: { username, password: await hashPassword(password), isHashed: true },
       });
       const next = params.get("next") ?? "/";
+      if (isOfTask(next)) return openTask(next);
       session.begin();
       void navigate(next.startsWith("/") && !next.startsWith("//") ? next : "/", { replace: true });
     },
