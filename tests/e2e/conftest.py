@@ -4,6 +4,7 @@ import base64
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -135,6 +136,18 @@ def masters(tmp_path: Path) -> Iterator[Callable[[Path], LiveMaster]]:
     for each in made:
         each.close()
     end_what_is_left(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def start_master() -> Callable[..., LiveMaster]:
+    """For suites that start masters of their own: one on a port that stays when it is started again."""
+
+    def start(home: Path) -> LiveMaster:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        return LiveMaster(home, "--slots", "2", "--port", str(port)).start()
+
+    return start
 
 
 @pytest.fixture(scope="session")
