@@ -31,6 +31,10 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 _PNG_TAIL = 4096
 _STREAMS = ("PNG", "JPEG")
 """Formats that can only be decoded from the top: up to some size that is done once, and windows are cut from it."""
+_MOST_BLOCK_PIXELS = 1 << 26
+"""Of a tile or strip, whatever the size of its file; 8192 by 8192."""
+_MOST_PIXELS_A_BYTE = 1100
+"""What deflate packs into one byte at best; a tile that claims more than its whole file can hold is none."""
 _WHOLE_PIXELS = 64_000_000
 _NOT_FRAMES = frozenset({0xC4, 0xC8, 0xCC})
 
@@ -129,6 +133,7 @@ class _GdalRaster:
         self.width, self.height = int(dataset.width), int(dataset.height)
         self.band_count = int(dataset.count)
         self.dtype = np.result_type(*dataset.dtypes)
+        self._check_blocks()
         is_stream = dataset.driver in _STREAMS and self.width * self.height <= _WHOLE_PIXELS
         self._decoded: _MappedRaster | None = None
         self._decodes_whole = is_stream
@@ -139,6 +144,18 @@ class _GdalRaster:
         if self._decoded is None:
             self._decoded = _MappedRaster(self._read(Window(0, 0, self.width, self.height), None))
         return self._decoded.read(window, bands)
+
+    def _check_blocks(self) -> None:
+        """GDAL makes room for a whole tile or strip to read one pixel, however large the file says that it is."""
+        file = Path(self._dataset.name)
+        packed = file.stat().st_size if file.is_file() else self.width * self.height
+        most = max(_MOST_BLOCK_PIXELS, _MOST_PIXELS_A_BYTE * packed)
+        for height, width in self._dataset.block_shapes:
+            if height * width > most:
+                raise InvalidInput(
+                    f"The image {file} cannot be read: it has {packed:,} bytes, and its tiles or strips claim to be "
+                    f"{width:,} by {height:,} pixels. It may be damaged; fetch it again."
+                )
 
     def _read(self, window: Window, bands: Sequence[int] | None) -> Pixels:
         area = GdalWindow(window.x1, window.y1, window.width, window.height)
