@@ -1,10 +1,10 @@
 """`resolute predict`: a trained detector over images of any size."""
 
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -51,6 +51,20 @@ class Metric(StrEnum):
     IOS = "ios"
 
 
+@dataclass(frozen=True)
+class _Shown:
+    """What is printed of an image: its detections are not held until the last image is done."""
+
+    row: Any
+    problem: str | None
+    warning: str | None
+
+    @classmethod
+    def of(cls, outcome: "Outcome", run: Run) -> "_Shown":
+        row = outcome.as_dict() if run.is_json else _row(outcome)
+        return cls(row, outcome.problem, outcome.warning())
+
+
 @command(app, "predict", context_settings=EITHER_DASH)
 def predict(
     run: Run,
@@ -90,7 +104,7 @@ def predict(
     """
     from resolute.imagery.georeference import read_georeference
     from resolute.vision.exports import DetectionFiles
-    from resolute.vision.prediction import Outcome, PredictJob, count_windows, expand_images, predict_files, sized_for
+    from resolute.vision.prediction import PredictJob, count_windows, expand_images, predict_files, sized_for
     from resolute.vision.slicing import MergeSettings
 
     job = PredictJob(
@@ -110,20 +124,20 @@ def predict(
     detector = _detector(run, deployment, checkpoint=checkpoint, model=model, weights=weights, device=device)
     rendering = chosen_rendering(detector, bands, stretch, percentiles, limits)
     job = sized_for(detector, replace(job, rendering=rendering))
-    outcomes: list[Outcome] = []
+    shown: list[_Shown] = []
     formats = [name for name, is_wanted in (("coco", coco), ("csv", csv), ("gpkg", gpkg)) if is_wanted]
     with DetectionFiles(out, formats) as files, progress_bar("Looking", count_windows(job), "windows") as progress:
 
         def told(step: str) -> None:
-            progress.note = f"file {len(outcomes) + 1} of {len(job.images)}, {step}"
+            progress.note = f"file {len(shown) + 1} of {len(job.images)}, {step}"
 
         for outcome in predict_files(detector, job, progress, told):
             if outcome.found is not None:
                 place = read_georeference(outcome.image) if gpkg else None
                 files.add(outcome.image.name, outcome.found, outcome.classes, place)
-            outcomes.append(outcome)
+            shown.append(_Shown.of(outcome, run))
     _tell_files(run, files)
-    _show(run, outcomes)
+    _show(run, shown)
 
 
 def _detector(
@@ -149,20 +163,21 @@ def _tell_files(run: Run, files: "DetectionFiles") -> None:
         typer.echo(f"Wrote {', '.join(map(str, files.written))}")
 
 
-def _show(run: Run, outcomes: "list[Outcome]") -> None:
+def _show(run: Run, shown: list[_Shown]) -> None:
     if run.is_json:
-        print_json({"images": [outcome.as_dict() for outcome in outcomes]})
+        print_json({"images": [each.row for each in shown]})
     else:
-        print_table(("Image", "Found", "Best", "Written"), [_row(o) for o in outcomes if o.problem is None])
-    failed = [outcome for outcome in outcomes if outcome.problem is not None]
-    for outcome in failed:
-        print(f"Error: {outcome.problem}", file=sys.stderr)
+        print_table(("Image", "Found", "Best", "Written"), [each.row for each in shown if each.problem is None])
+    for each in shown:
+        if each.warning is not None:
+            print(f"Warning: {each.warning}", file=sys.stderr)
+    failed = [each.problem for each in shown if each.problem is not None]
+    for problem in failed:
+        print(f"Error: {problem}", file=sys.stderr)
     if failed:
         raise typer.Exit(1)
 
 
 def _row(outcome: "Outcome") -> tuple[object, ...]:
-    rows = outcome.rows()
-    best = f"{rows[0]['class']} {rows[0]['score']:.2f}" if rows else None
     written = [str(path) for path in (outcome.picture, outcome.geojson) if path is not None]
-    return outcome.image, len(rows), best, written
+    return outcome.image, len(outcome.found or ()), outcome.best(), written

@@ -54,6 +54,21 @@ def write_atomic(path: Path, content: bytes | memoryview) -> None:
     write_in_place(str(path), content)
 
 
+def write_atomic_parts(path: Path, parts: Iterable[bytes]) -> None:
+    """`write_atomic` of what is made piece by piece, since the whole would not fit into memory."""
+    make_folder(path.parent)
+    beside = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with beside.open("wb") as file:
+            file.writelines(parts)
+        os.replace(beside, path)
+    except OSError as problem:
+        raise Unavailable(f"{path} cannot be written: {problem.strerror}. Make room, then run it again.") from problem
+    finally:
+        with suppress(OSError):
+            beside.unlink()
+
+
 def write_in_place(path: str, content: bytes | memoryview) -> None:
     """`write_atomic` for a folder that is known to exist; the fast way for very many small files."""
     beside = f"{path}.{os.getpid()}.part"

@@ -5,6 +5,7 @@ as arrays of (height, width, bands), in the file's own depth. What a pixel means
 """
 
 import logging
+import mmap
 import struct
 import warnings
 from collections.abc import Iterator, Sequence
@@ -36,6 +37,10 @@ _MOST_BLOCK_PIXELS = 1 << 26
 _MOST_PIXELS_A_BYTE = 1100
 """What deflate packs into one byte at best; a tile that claims more than its whole file can hold is none."""
 _WHOLE_PIXELS = 64_000_000
+_MAPPED_BYTES = 256 << 20
+"""Pages of a mapped file that stay in this process before it lets go of them; the system may still cache them."""
+_PAGES = 1 << 16
+"""Bytes that the system maps around each one that is touched."""
 _NOT_FRAMES = frozenset({0xC4, 0xC8, 0xCC})
 
 # The reason of a failure is in the exception; GDAL and tifffile would print it a second time.
@@ -114,17 +119,28 @@ def unreadable(path: Path, problem: Exception) -> str:
 class _MappedRaster:
     """Pixels that lie in memory, or seem to."""
 
-    def __init__(self, pixels: Pixels) -> None:
+    def __init__(self, pixels: Pixels, mapping: mmap.mmap | None = None) -> None:
+        self._mapping, self._touched = mapping, 0
         # As a plain array: NumPy's own class for mapped files makes each cut ten times as dear.
         self._pixels = np.asarray(pixels)
         self.height, self.width, self.band_count = pixels.shape
         self.dtype = pixels.dtype.newbyteorder("=")
 
     def read(self, window: Window, bands: Sequence[int] | None = None) -> Pixels:
+        self._let_go(window)
         part = self._pixels[window.y1 : window.y2, window.x1 : window.x2]
         if bands is None or list(bands) == list(range(1, self.band_count + 1)):
             return part.astype(self.dtype, copy=False)
         return part[:, :, [band - 1 for band in bands]].astype(self.dtype, copy=False)
+
+    def _let_go(self, window: Window) -> None:
+        """Of pages that were read before: the system maps them again should anybody still look at them."""
+        if self._mapping is None or not hasattr(mmap, "MADV_DONTNEED"):
+            return
+        self._touched += window.height * max(_PAGES, window.width * self.band_count * self.dtype.itemsize)
+        if self._touched > _MAPPED_BYTES:
+            self._mapping.madvise(mmap.MADV_DONTNEED)
+            self._touched = 0
 
 
 class _GdalRaster:
@@ -176,9 +192,11 @@ def _map(path: Path) -> _MappedRaster | None:
                 return None
             shape, dtype = (page.imagelength, page.imagewidth, page.samplesperpixel), page.dtype
             offset, byte_order = page.dataoffsets[0], tiff.byteorder
-        pixels = np.memmap(path, dtype=np.dtype(dtype).newbyteorder(byte_order), mode="r", offset=offset, shape=shape)
-        return _MappedRaster(pixels)
-    except (tifffile.TiffFileError, struct.error, ValueError, IndexError, KeyError, TypeError):
+        pixels: Any = np.memmap(
+            path, dtype=np.dtype(dtype).newbyteorder(byte_order), mode="r", offset=offset, shape=shape
+        )
+        return _MappedRaster(pixels, pixels._mmap)
+    except (tifffile.TiffFileError, struct.error, ValueError, IndexError, KeyError, TypeError, OverflowError):
         # GDAL says better what is wrong with the file.
         return None
 

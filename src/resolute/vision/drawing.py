@@ -6,7 +6,7 @@ Pictures are height x width x 3 of uint8, red first. What is given is never draw
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, overload
 
 import cv2
 import numpy as np
@@ -41,14 +41,8 @@ def class_colour(place: int) -> Colour:
 
 
 def detection_marks(found: Detections | Regions, classes: Sequence[ClassName], *, min_score: float = 0.0) -> list[Mark]:
-    patches = found.patches if isinstance(found, Regions) else _patches_of(found)
-    marks = []
-    for row in np.flatnonzero(found.scores >= min_score).tolist():
-        place = int(found.labels[row]) - 1
-        x1, y1, x2, y2 = found.boxes[row].tolist()
-        text = f"{classes[place].name} {found.scores[row]:.2f}"
-        marks.append(Mark((x1, y1, x2, y2), text, class_colour(place), patches[row] if patches else None))
-    return marks
+    marks = _Marks(found, classes)
+    return [marks[row] for row in np.flatnonzero(found.scores >= min_score).tolist()]
 
 
 def truth_marks(boxes: NDArray[Any], categories: Sequence[int], names: Mapping[int, str]) -> list[Mark]:
@@ -78,7 +72,7 @@ def draw(picture: Picture, marks: Sequence[Mark], *, scale: float = 1.0, has_tex
 def draw_detections(
     picture: Picture, found: Detections | Regions, classes: Sequence[ClassName], *, scale: float = 1.0
 ) -> Picture:
-    return draw(picture, detection_marks(found, classes), scale=scale)
+    return draw(picture, _Marks(found, classes), scale=scale)
 
 
 def side_by_side(left: Picture, right: Picture, captions: tuple[str, str] = ("labels", "detections")) -> Picture:
@@ -118,6 +112,29 @@ def fitted(picture: Picture, side: int) -> Picture:
     size = max(1, round(picture.shape[1] * share)), max(1, round(picture.shape[0] * share))
     method = cv2.INTER_AREA if share < 1 else cv2.INTER_LINEAR
     return np.asarray(cv2.resize(np.ascontiguousarray(picture), size, interpolation=method), dtype=np.uint8)
+
+
+class _Marks(Sequence[Mark]):
+    """Made when they are drawn: half a million of them would take more room than the picture."""
+
+    def __init__(self, found: Detections | Regions, classes: Sequence[ClassName]) -> None:
+        self._found, self._classes = found, classes
+        self._patches = found.patches if isinstance(found, Regions) else _patches_of(found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @overload
+    def __getitem__(self, row: int) -> Mark: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[Mark]: ...
+    def __getitem__(self, row: int | slice) -> Mark | list[Mark]:
+        if isinstance(row, slice):
+            return [self[each] for each in range(*row.indices(len(self)))]
+        place = int(self._found.labels[row]) - 1
+        x1, y1, x2, y2 = self._found.boxes[row].tolist()
+        text = f"{self._classes[place].name} {self._found.scores[row]:.2f}"
+        return Mark((x1, y1, x2, y2), text, class_colour(place), self._patches[row] if self._patches else None)
 
 
 def _patches_of(found: Detections) -> list[Patch] | None:

@@ -3,6 +3,7 @@
 Every file appears under its name when it is whole, and not at all when the run is cut off.
 """
 
+import itertools
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -20,13 +21,15 @@ from resolute.domain.errors import Unavailable
 from resolute.imagery.files import make_folder
 from resolute.imagery.georeference import Georeference
 from resolute.vision.detections import ClassName
-from resolute.vision.geo import to_geojson
+from resolute.vision.geo import each_feature
 from resolute.vision.slicing.regions import Regions
 
 FORMATS = ("coco", "csv", "gpkg")
 _STEM = "detections"
 _CSV_HEADER = "image,class,class_id,score,x1,y1,x2,y2\n"
 _LAYER = "detections"
+_BATCH = 20_000
+"""Features of a GeoPackage that are held at once."""
 _FIELDS = ("class", "class_id", "score", "image_id", "bounds_imcoords")
 
 
@@ -140,9 +143,9 @@ class _GeoPackage:
         if place is None:
             self._left_out.append(image)
             return
-        features = to_geojson(found, classes, place, image=image)["features"]
-        if features:
-            self._write(features)
+        features = each_feature(found, classes, place, image=image)
+        while batch := list(itertools.islice(features, _BATCH)):
+            self._write(batch)
 
     def end(self) -> None:
         pass

@@ -1,6 +1,6 @@
 """Detections as GeoJSON: longitude and latitude where the image knows its place on earth, pixels otherwise."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import cv2
@@ -14,6 +14,7 @@ from resolute.vision.slicing.regions import Patch, Regions, shifted
 
 Ring = NDArray[np.float64]
 _HALF_THE_WORLD = 180.0
+_BATCH = 20_000
 
 
 def to_geojson(
@@ -28,11 +29,26 @@ def to_geojson(
     `coordinates` of the collection is `wgs84` or `pixel`. Each feature has `class`, `class_id`, `score` and the box in
     pixels as `bounds_imcoords`, the way xView writes it.
     """
+    features = list(each_feature(found, classes, georeference, image=image))
+    return {"type": "FeatureCollection", "coordinates": coordinates_of(georeference), "features": features}
+
+
+def coordinates_of(georeference: Georeference | None) -> str:
+    return "pixel" if georeference is None else "wgs84"
+
+
+def each_feature(
+    found: Detections | Regions,
+    classes: Sequence[ClassName],
+    georeference: Georeference | None = None,
+    *,
+    image: str = "",
+) -> Iterator[dict[str, Any]]:
+    """The features one by one: a million of them together take gigabytes."""
     patches = _patches(found)
-    features = []
-    for row in range(len(found)):
+    for row, place in enumerate(_places(found, georeference)):
         rings = _outlines(patches[row]) if patches is not None else []
-        geometry = _geometry(rings or [_corners(found.boxes[row])], georeference)
+        geometry = _geometry([_on_earth(ring, georeference) for ring in rings] or [place], georeference)
         named = classes[int(found.labels[row]) - 1]
         properties = {
             "class": named.name,
@@ -41,9 +57,7 @@ def to_geojson(
             "bounds_imcoords": ",".join(f"{value:g}" for value in np.round(found.boxes[row].astype(float), 2)),
             **({"image_id": image} if image else {}),
         }
-        features.append({"type": "Feature", "geometry": geometry, "properties": properties})
-    place = "pixel" if georeference is None else "wgs84"
-    return {"type": "FeatureCollection", "coordinates": place, "features": features}
+        yield {"type": "Feature", "geometry": geometry, "properties": properties}
 
 
 def _patches(found: Detections | Regions) -> list[Patch] | None:
@@ -59,16 +73,23 @@ def _outlines(patch: Patch) -> list[Ring]:
     return [contour[:, 0, :].astype(np.float64) + corner for contour in contours if len(contour) >= 3]
 
 
-def _corners(box: NDArray[np.float32]) -> Ring:
-    x1, y1, x2, y2 = (float(value) for value in box)
-    return np.array([(x1, y1), (x1, y2), (x2, y2), (x2, y1)])
+def _places(found: Detections | Regions, georeference: Georeference | None) -> Iterator[Ring]:
+    """The corners of each box. Asking for the coordinates of one box at a time takes far longer."""
+    for begin in range(0, len(found), _BATCH):
+        corners = found.boxes[begin : begin + _BATCH].astype(np.float64)[:, [0, 1, 0, 3, 2, 3, 2, 1]]
+        yield from _on_earth(corners.reshape(-1, 2), georeference).reshape(-1, 4, 2)
+
+
+def _on_earth(ring: Ring, georeference: Georeference | None) -> Ring:
+    return ring if georeference is None else georeference.to_wgs84(ring)
 
 
 def _geometry(rings: list[Ring], georeference: Georeference | None) -> dict[str, Any]:
+    """Of outlines in longitude and latitude, or in pixels where there is no `georeference`."""
     if georeference is None:
         polygons = [[_closed(ring, 3)] for ring in rings]
     else:
-        parts = [part for ring in rings for part in split_at_antimeridian(georeference.to_wgs84(ring))]
+        parts = [part for ring in rings for part in split_at_antimeridian(ring)]
         # Nine digits of a degree are a tenth of a millimetre.
         polygons = [[_closed(part, 9)] for part in parts]
     if len(polygons) == 1:

@@ -14,7 +14,7 @@ import numpy as np
 
 from resolute.domain.errors import InvalidInput, NotFound
 from resolute.imagery.encoding import Encoding, encode
-from resolute.imagery.files import IMAGE_SUFFIXES, list_images, write_atomic
+from resolute.imagery.files import IMAGE_SUFFIXES, list_images, write_atomic, write_atomic_parts
 from resolute.imagery.georeference import read_georeference
 from resolute.imagery.grid import Grid, check_tiling
 from resolute.imagery.origins import options_for
@@ -22,7 +22,8 @@ from resolute.imagery.raster import image_size
 from resolute.imagery.render_options import RenderOptions
 from resolute.vision.detections import ClassName, Detector, preprocessing_of
 from resolute.vision.drawing import draw_detections
-from resolute.vision.geo import to_geojson
+from resolute.vision.geo import coordinates_of, each_feature
+from resolute.vision.slicing.found import MOST_BOXES
 from resolute.vision.slicing.predict import MergeSettings, find_regions
 from resolute.vision.slicing.regions import Regions
 from resolute.vision.slicing.source import whole_picture
@@ -70,8 +71,25 @@ class Outcome:
         if self.found is None:
             return {**plain, "problem": self.problem}
         plain.update(width=self.found.width, height=self.found.height, detections=self.rows())
+        if self.found.left_out:
+            plain["left_out"] = self.found.left_out
         written = {"picture": self.picture, "geojson": self.geojson}
         return {**plain, **{key: str(path) for key, path in written.items() if path is not None}}
+
+    def warning(self) -> str | None:
+        """When there was more than is kept."""
+        if self.found is None or not self.found.left_out:
+            return None
+        return (
+            f"{self.image} has more than {MOST_BOXES:,} detections before joining; the {self.found.left_out:,} with "
+            "the lowest scores were left out. Raise --score, or check that the image is not noise."
+        )
+
+    def best(self) -> str | None:
+        """Class and score."""
+        if not self.found:
+            return None
+        return f"{self.classes[int(self.found.labels[0]) - 1].name} {float(self.found.scores[0]):.2f}"
 
     def rows(self) -> list[dict[str, Any]]:
         """Best first: class, class_id, score and box (x1, y1, x2, y2)."""
@@ -184,9 +202,18 @@ def _draw(image: Path, found: Regions, classes: Sequence[ClassName], target: Pat
 
 def _write_geojson(image: Path, found: Regions, classes: Sequence[ClassName], target: Path) -> Path:
     path = target.with_name(target.name + ".geojson")
-    features = to_geojson(found, classes, read_georeference(image), image=image.name)
-    write_atomic(path, json.dumps(features).encode())
+    place = read_georeference(image)
+    head = {"type": "FeatureCollection", "coordinates": coordinates_of(place)}
+    features = each_feature(found, classes, place, image=image.name)
+    write_atomic_parts(path, _collection(head, features))
     return path
+
+
+def _collection(head: dict[str, Any], features: Iterator[dict[str, Any]]) -> Iterator[bytes]:
+    yield json.dumps(head).removesuffix("}").encode() + b', "features": ['
+    for number, feature in enumerate(features):
+        yield (b",\n" if number else b"\n") + json.dumps(feature).encode()
+    yield b"\n]}\n"
 
 
 def _output_names(images: Sequence[Path]) -> dict[Path, str]:

@@ -1,5 +1,7 @@
 """Bands and depths to 8-bit colour, and colour to files."""
 
+import tracemalloc
+
 import cv2
 import numpy as np
 import pytest
@@ -118,3 +120,20 @@ def test_a_quality_outside_of_its_range_is_refused(quality: int) -> None:
 def test_a_picture_too_large_for_jpeg_is_refused_with_the_way_out() -> None:
     with pytest.raises(InvalidInput, match=r"70000 x 1 pixels does not fit into a JPG.*data tile"):
         encode(np.zeros((1, 70000, 3), np.uint8), Encoding())
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16", "int32", "float32"])
+def test_a_picture_is_stretched_in_stripes_with_the_numbers_of_the_whole(dtype: str) -> None:
+    low = 0 if dtype.startswith("u") else -30_000
+    band = np.random.default_rng(0).uniform(low, 255 if dtype == "uint8" else 32_000, (1400, 1500)).astype(dtype)
+
+    tracemalloc.start()
+    try:
+        shown = stretched(band, -700.5, 20_000)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    whole = np.clip((band.astype(np.float64) + 700.5) * (255 / 20_700.5) + 0.5, 0, 255).astype(np.uint8)
+    assert np.array_equal(shown, whole)
+    assert most < 12 * band.size

@@ -7,12 +7,11 @@ with all.
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from resolute.domain.errors import InvalidInput
 from resolute.imagery.geometry import Window
@@ -21,7 +20,8 @@ from resolute.imagery.origins import options_for
 from resolute.imagery.render_options import RenderOptions
 from resolute.vision.detections import Detections, Detector, preprocessing_of
 from resolute.vision.merging import Method, Metric, merge
-from resolute.vision.slicing.regions import Patch, Regions, enlarged, joined, shifted
+from resolute.vision.slicing.found import MOST_BOXES, Found
+from resolute.vision.slicing.regions import Regions, enlarged, joined, shifted
 from resolute.vision.slicing.source import Picture, Source, open_source
 
 Progress = Callable[[int], object]
@@ -38,20 +38,6 @@ class MergeSettings:
     metric: Metric = "ios"
     threshold: float = 0.5
     class_agnostic: bool = False
-
-
-@dataclass(slots=True)
-class _Found:
-    boxes: list[NDArray[np.float32]] = field(default_factory=list)
-    scores: list[NDArray[np.float32]] = field(default_factory=list)
-    labels: list[NDArray[np.int64]] = field(default_factory=list)
-    patches: list[Patch] = field(default_factory=list)
-
-    def add(self, detections: Detections, placed: tuple[NDArray[np.float32], list[Patch]]) -> None:
-        self.boxes.append(placed[0])
-        self.scores.append(detections.scores)
-        self.labels.append(detections.labels)
-        self.patches.extend(placed[1])
 
 
 def predict_large(
@@ -100,10 +86,12 @@ def find_regions(
     rendering: RenderOptions | None = None,
     on_progress: Progress = lambda windows: None,
     on_step: Step = lambda step: None,
+    most_boxes: int = MOST_BOXES,
 ) -> Regions:
     """`predict_large`, with masks as patches: for images that are too large for masks of the whole.
 
-    The look at the whole image counts as one window. `on_step` hears what is done when it is no window.
+    Of more than `most_boxes` boxes the best are kept, and `left_out` of the result counts the rest. The look at the
+    whole image counts as one window. `on_step` hears what is done when it is no window.
     """
     if batch_size < 1:
         raise InvalidInput(f"The batch size is {batch_size}. It must be at least 1, for example 8.")
@@ -111,7 +99,7 @@ def find_regions(
         rendering = options_for(Path(image), preprocessing_of(detector), rendering)
     source = open_source(image, rendering or RenderOptions())
     windows = Grid(source.width, source.height, slice_size, overlap).windows()
-    found = _Found()
+    found = Found(most_boxes)
     for part, pictures in _read_ahead(source, windows, batch_size):
         results = detector.detect(pictures, score_threshold=score_threshold)
         for window, detections in zip(part, results, strict=True):
@@ -121,7 +109,7 @@ def find_regions(
         on_step("the whole image, made small")
         _look_at_all(detector, source, found, score_threshold)
         on_progress(1)
-    on_step(f"joining {sum(map(len, found.scores)):,} boxes")
+    on_step(f"joining {len(found):,} boxes")
     return _merged(found, source, merging or MergeSettings(), has_masks=detector.has_masks)
 
 
@@ -150,23 +138,30 @@ def _close(pictures: Iterator[Picture]) -> None:
         close()
 
 
-def _look_at_all(detector: Detector, source: Source, found: _Found, score_threshold: float | None) -> None:
+def _look_at_all(detector: Detector, source: Source, found: Found, score_threshold: float | None) -> None:
     share = min(1.0, _OVERVIEW_SIDE / max(source.width, source.height))
     size = max(1, round(source.width * share)), max(1, round(source.height * share))
     (detections,) = detector.detect([source.small(*size)], score_threshold=score_threshold)
     found.add(detections, enlarged(detections, seen=size, width=source.width, height=source.height))
 
 
-def _merged(found: _Found, source: Source, settings: MergeSettings, *, has_masks: bool) -> Regions:
-    boxes = np.concatenate([*found.boxes, np.zeros((0, 4), np.float32)])
+def _merged(found: Found, source: Source, settings: MergeSettings, *, has_masks: bool) -> Regions:
+    boxes, scores, labels, patches = found.columns()
     result = merge(
         boxes,
-        np.concatenate([*found.scores, np.zeros(0, np.float32)]),
-        np.concatenate([*found.labels, np.zeros(0, np.int64)]),
+        scores,
+        labels,
         method=settings.method,
         metric=settings.metric,
         threshold=settings.threshold,
         class_agnostic=settings.class_agnostic,
     )
-    patches = joined(result, found.patches) if has_masks else None
-    return Regions(source.width, source.height, result.boxes, result.scores, result.labels, patches)
+    return Regions(
+        source.width,
+        source.height,
+        result.boxes,
+        result.scores,
+        result.labels,
+        joined(result, patches) if has_masks else None,
+        left_out=found.left_out,
+    )

@@ -37,6 +37,8 @@ class Regions:
     scores: NDArray[np.float32]
     labels: NDArray[np.int64]
     patches: list[Patch] | None = None
+    left_out: int = 0
+    """Detections with the lowest scores that were given up before joining, as there were too many."""
 
     def __len__(self) -> int:
         return len(self.scores)
