@@ -75,11 +75,11 @@ def _gone(trial: Trial, reason: str) -> Verdict:
 
 
 def _failed(trial: Trial, exit: Exit, *, max_restarts: int, retries_cancelled: str) -> Verdict:
-    what = exit.reason or f"exit code {exit.code}"
+    sentence = exit.reason or f"exit code {exit.code}"
+    what = sentence.removesuffix(".")
     if retries_cancelled:
         return Verdict(Next.END, TrialState.ERROR, f"{what}; not retried: log policy {retries_cancelled!r} matched")
     if trial.restarts >= max_restarts:
-        return Verdict(
-            Next.END, TrialState.ERROR, f"{what} after {trial.restarts} restarts (max_restarts {max_restarts})"
-        )
-    return Verdict(Next.RESTART, reason=what)
+        reason = f"{what} after {trial.restarts} restarts (max_restarts {max_restarts})"
+        return Verdict(Next.END, TrialState.ERROR, reason)
+    return Verdict(Next.RESTART, reason=sentence)

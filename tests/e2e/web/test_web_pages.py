@@ -62,6 +62,19 @@ SCENE_PAGES = {
 }
 
 
+# What changes most and shows most. The rest, and the scene that takes a minute to build, is for `make test-all`.
+LOOKED_AT_EACH_TIME = {
+    "home",
+    "experiments",
+    "overview",
+    "trials",
+    "curves of a search",
+    "logs",
+    "compare",
+    "new experiment",
+}
+
+
 def look(page: Page, address: str, heading: str) -> None:
     """Fails with all that is wrong with a page at once."""
     problems: list[str] = []
@@ -98,7 +111,10 @@ def accessibility(page: Page) -> list[str]:
     return list(json.loads(found["result"]["value"]))
 
 
-@pytest.mark.parametrize("name", WORK_PAGES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name in LOOKED_AT_EACH_TIME else pytest.mark.slow) for name in WORK_PAGES],
+)
 def test_a_page_of_work_is_whole(page: Page, work: Work, name: str) -> None:
     address, heading = WORK_PAGES[name]
     facts = {"single": work.single, "search": work.search, "trial": work.trial_of(work.single)}
@@ -106,6 +122,7 @@ def test_a_page_of_work_is_whole(page: Page, work: Work, name: str) -> None:
     look(page, address.format(**facts), heading)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCENE_PAGES)
 def test_a_page_on_data_and_models_is_whole(page: Page, scene: Scene, name: str) -> None:
     address, heading = SCENE_PAGES[name]
@@ -153,6 +170,15 @@ def _bytes_sent(request: Request) -> int:
         assert answer.header_value("content-encoding") in {"br", "gzip"}, request.url
     sizes = request.sizes()
     return int(sizes["responseBodySize"] + sizes["responseHeadersSize"])
+
+
+def test_a_phone_shows_the_open_tab_and_the_last_column(page: Page, work: Work) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+
+    page.goto(f"experiments/{work.single}/logs")
+    expect(page.get_by_role("link", name="Logs")).to_be_in_viewport(ratio=0.9)
+    page.goto("")
+    expect(page.get_by_role("cell", name="ago").first).to_be_in_viewport(ratio=1)
 
 
 def test_one_gets_about_without_a_mouse(page: Page, work: Work) -> None:

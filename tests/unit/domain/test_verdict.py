@@ -53,6 +53,14 @@ def test_a_failure_after_the_last_restart_is_an_error_that_says_how_often_it_was
     assert "exit code 3 after 2 restarts" in verdict.reason
 
 
+def test_what_a_failure_said_goes_on_as_one_sentence() -> None:
+    said = Exit(code=3, reason="The entrypoint ended with exit code 3.")
+
+    verdict = judge(TRIAL, ALLOCATION, said, max_restarts=0)
+
+    assert verdict.reason == "The entrypoint ended with exit code 3 after 0 restarts (max_restarts 0)"
+
+
 def test_no_restart_at_all_when_max_restarts_is_zero() -> None:
     verdict = judge(TRIAL, ALLOCATION, Exit(code=1), max_restarts=0)
 

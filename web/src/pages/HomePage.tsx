@@ -129,7 +129,7 @@ function ExperimentRows({ rows, empty }: { rows: readonly Experiment[]; empty: R
               <td style={{ width: 1 }}>
                 <StateBadge state={row.state} />
               </td>
-              <td style={{ width: 1 }} className="num muted" title={row.searcherMetric ?? ""}>
+              <td style={{ width: 1 }} className="num muted roomy" title={row.searcherMetric ?? ""}>
                 {row.bestTrialSearcherMetric == null
                   ? plural(row.numTrials, "trial")
                   : formatNumber(row.bestTrialSearcherMetric)}

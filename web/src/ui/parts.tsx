@@ -1,6 +1,6 @@
 /** Small shared parts without state of their own. */
 import { useEffect, useRef, type ReactNode } from "react";
-import { Link, NavLink } from "react-router";
+import { Link, NavLink, useLocation } from "react-router";
 import { isRunning, toneOf, wordOf } from "../text/state";
 import { formatAgo, formatTime } from "../text/format";
 import { useNow } from "./useNow";
@@ -114,8 +114,14 @@ export function Facts({ items }: { items: readonly (readonly [string, ReactNode]
 }
 
 export function Tabs({ base, tabs }: { base: string; tabs: readonly (readonly [string, string])[] }): ReactNode {
+  const bar = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  // On a phone the bar is wider than the window, and the open section may lie outside.
+  useEffect(() => {
+    bar.current!.querySelector(".active")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [pathname]);
   return (
-    <nav className="tabs" aria-label="Sections">
+    <nav ref={bar} className="tabs" aria-label="Sections">
       {tabs.map(([path, label]) => (
         <NavLink key={path} to={path ? `${base}/${path}` : base} end={!path}>
           {label}
@@ -182,7 +188,10 @@ export function PageHead({
         {crumbs.length > 0 && (
           <nav className="crumbs" aria-label="Where this is">
             {crumbs.map((crumb, i) => (
-              <span key={i}>{crumb.to ? <Link to={crumb.to}>{crumb.label}</Link> : crumb.label}&nbsp; /</span>
+              <span key={i}>
+                {i > 0 && <>/&nbsp; </>}
+                {crumb.to ? <Link to={crumb.to}>{crumb.label}</Link> : crumb.label}
+              </span>
             ))}
           </nav>
         )}
