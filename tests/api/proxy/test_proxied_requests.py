@@ -362,3 +362,12 @@ def test_a_stream_ends_with_the_session_that_opened_it(world: Any, behind: Any, 
         rest = b"".join(parts)
 
     assert (first, rest) == (b"1", b"")
+
+
+def test_the_key_that_a_notebooks_page_shows_is_not_taken_for_the_platforms(world: Any, behind: Any, task: str) -> None:
+    shown = {"Cookie": f"auth={world.token}; _xsrf=1", "Authorization": "token of-jupyter"}
+
+    signed_in = httpx.get(f"{world.url}/proxy/{task}/api/kernels", headers=shown)
+    stranger = httpx.get(f"{world.url}/proxy/{task}/api/kernels", headers={"Authorization": "token of-jupyter"})
+
+    assert (signed_in.status_code, stranger.status_code, len(behind.seen)) == (200, 401, 1)

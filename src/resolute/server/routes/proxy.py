@@ -109,6 +109,7 @@ async def _visitor(
     connection: HTTPConnection, platform: Platform, state: ServerState, task_id: str, *, is_socket: bool = False
 ) -> _Visitor:
     """Who it is, by what he may show at this origin. Raises Unauthenticated and Forbidden."""
+    _set_aside_key_of_task(connection)
     at = state.origins.task_of(connection.headers.get("host", ""))
     if at is not None:
         if at != task_id:
@@ -150,6 +151,14 @@ def _check_origin(connection: HTTPConnection, *, is_socket: bool) -> None:
         "This request shows a cookie and does not say which page sent it (Origin). Send a token instead "
         "(Authorization: Bearer ...)."
     )
+
+
+def _set_aside_key_of_task(connection: HTTPConnection) -> None:
+    """The page of a notebook shows Jupyter's key beside the cookie (Authorization: token ...): none of ours."""
+    is_browser = AUTH_COOKIE in connection.cookies or TASK_COOKIE in connection.cookies
+    if is_browser and connection.headers.get("authorization", "").lower().startswith("token "):
+        given = connection.scope["headers"]
+        given[:] = [(name, value) for name, value in given if name != b"authorization"]
 
 
 def _shows_something(connection: HTTPConnection) -> bool:
