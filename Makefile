@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Builds are reproducible: the same commit gives the same bytes.
 export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 315532800)
 
-.PHONY: conformance help setup up demo wheel tag publish check test test-all ui browser bench bench-search bench-imagery bench-detection bench-serving chaos soak format lock clean
+.PHONY: conformance help setup up demo wheel tag publish check test test-all ui browser bench bench-search bench-imagery bench-detection bench-serving audit chaos soak format lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -130,6 +130,9 @@ chaos: setup ## random kills and faults under load: nothing acknowledged is lost
 
 soak: setup ## ten minutes of live pages: fails when the master's memory, files, threads or disk keep growing
 	$(BIN)/python -m benchmarks.platform.soak
+
+audit: setup ## licences of all dependencies, pins without hashes, advisories on PyPI
+	$(BIN)/python -m tests.dependencies
 
 format: setup ## format the code
 	$(BIN)/ruff format src tests benchmarks examples

@@ -1,10 +1,13 @@
 """Parsers that we wrote by hand, fed with anything: they answer, or refuse with an error of the domain."""
 
+import base64
 import contextlib
 import gzip
 import io
 import json
 import tarfile
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -130,6 +133,49 @@ def test_any_tensor_is_read_or_refused(binary: bytes, tensor: dict[str, Any], le
         if request is not None:
             for head, buffer in zip(request.item.tensors, request.buffers, strict=False):
                 _try(lambda head=head, buffer=buffer: tensors.read_tensor(head, buffer))
+
+
+def _tensor(content: bytes) -> None:
+    length, _, body = content.partition(b"\n")
+    request = v2.read_request(body, length.decode() or None)
+    for head, buffer in zip(request.item.tensors, request.buffers, strict=False):
+        tensors.read_tensor(head, buffer)
+
+
+PARSERS: dict[str, Callable[[bytes], object]] = {
+    "yaml": lambda content: read_document(content.decode()),
+    "override": lambda content: read_overrides([content.decode()]),
+    "filter": lambda content: parse_filter(content.decode()).keeps(COLUMNS.get),
+    "context": check_context,
+    "manifest": unpack,
+    "geojson": lambda content: geojson.parse_bounds(geojson.parse(content, "labels", Report()), Report()),
+    "tensor": _tensor,
+}
+CORPUS = json.loads((Path(__file__).parents[1] / "corpus" / "parsers.json").read_text())
+
+
+@pytest.mark.parametrize("row", CORPUS, ids=[f"{row['parser']}: {row['name']}" for row in CORPUS])
+def test_each_row_of_the_corpus_is_read_or_refused(row: dict[str, str]) -> None:
+    _try(lambda: PARSERS[row["parser"]](base64.b64decode(row["base64"])))
+
+
+BENT = st.lists(st.tuples(st.integers(0, 500), st.integers(0, 4), st.binary(max_size=6)), min_size=1, max_size=4)
+
+
+@given(st.sampled_from(CORPUS), BENT)
+def test_each_row_is_read_or_refused_however_it_is_bent(
+    row: dict[str, str], bent: list[tuple[int, int, bytes]]
+) -> None:
+    content = base64.b64decode(row["base64"])[:10_000]
+    is_packed = content.startswith(b"\x1f\x8b")
+    with contextlib.suppress(OSError, EOFError):
+        content = gzip.decompress(content)[:10_000] if is_packed else content
+    for at, length, put in bent:
+        content = content[:at] + put + content[at + length :]
+    content = gzip.compress(content) if is_packed else content
+
+    with contextlib.suppress(UnicodeDecodeError):
+        _try(lambda: PARSERS[row["parser"]](content))
 
 
 def _try(action: Any) -> Any:

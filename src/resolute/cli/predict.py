@@ -4,7 +4,7 @@ import sys
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -55,14 +55,16 @@ class Metric(StrEnum):
 class _Shown:
     """What is printed of an image: its detections are not held until the last image is done."""
 
-    row: Any
+    document: dict[str, object] | None
+    """As JSON, where that was asked for."""
+    row: tuple[object, ...]
     problem: str | None
     warning: str | None
 
     @classmethod
     def of(cls, outcome: "Outcome", run: Run) -> "_Shown":
-        row = outcome.as_dict() if run.is_json else _row(outcome)
-        return cls(row, outcome.problem, outcome.warning())
+        document = outcome.as_dict() if run.is_json else None
+        return cls(document, _row(outcome), outcome.problem, outcome.warning())
 
 
 @command(app, "predict", context_settings=EITHER_DASH)
@@ -165,7 +167,7 @@ def _tell_files(run: Run, files: "DetectionFiles") -> None:
 
 def _show(run: Run, shown: list[_Shown]) -> None:
     if run.is_json:
-        print_json({"images": [each.row for each in shown]})
+        print_json({"images": [each.document for each in shown]})
     else:
         print_table(("Image", "Found", "Best", "Written"), [each.row for each in shown if each.problem is None])
     for each in shown:

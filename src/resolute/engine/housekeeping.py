@@ -1,7 +1,9 @@
-"""What the clock alone brings about: trials elsewhere that fell silent, logs whose time is over."""
+"""What the clock alone brings about: trials elsewhere that fell silent, logs whose time is over,
+what earlier masters left behind."""
 
 from datetime import datetime, timedelta
 
+from resolute.engine.jobs import sweeping
 from resolute.engine.platform import Platform
 from resolute.engine.trials.log_retention import remove_expired_logs
 from resolute.engine.trials.running import give_up_silent_trials
@@ -22,6 +24,8 @@ class Housekeeping:
             give_up_silent_trials(self._platform)
         if self._is_due("logs", LOGS_EVERY):
             remove_expired_logs(self._platform)
+        if self._is_due("leftovers", sweeping.EVERY):
+            sweeping.sweep(self._platform)
 
     def _is_due(self, name: str, every: timedelta) -> bool:
         now = self._platform.clock()

@@ -3,13 +3,13 @@ engines beside it. One that fails to answer never stops the others.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
 from resolute.domain.errors import ResoluteError, Unavailable
 from resolute.domain.node import Node, Pool
-from resolute.engine.ports.runner import Forgets, Gang, GangStatus, Runner, Watches
+from resolute.engine.ports.runner import Forgets, Gang, GangStatus, Runner, Sweeps, Watches
 
 log = logging.getLogger(__name__)
 
@@ -82,6 +82,15 @@ class CompositeRunner:
             runner = self._runners[name]
             if isinstance(runner, Forgets):
                 self._ask(name, "forget a gang", partial(runner.forget, own), None)
+
+    def sweep(self, live: Collection[str]) -> int:
+        gone = 0
+        for name, runner in self._runners.items():
+            if isinstance(runner, Sweeps):
+                # Handles of others name nothing there; one that is being started is known by its allocation alone.
+                own = frozenset(live) | frozenset(handle.removeprefix(self._prefixed(name, "")) for handle in live)
+                gone += self._ask(name, "sweep", partial(runner.sweep, own), 0)
+        return gone
 
     def watch(self, on_change: Callable[[], None]) -> None:
         for runner in self._runners.values():

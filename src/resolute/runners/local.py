@@ -7,7 +7,7 @@ It holds no state that matters: every answer about a gang is read from `<home>/r
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
@@ -17,6 +17,7 @@ from resolute.domain.node import DeviceType, Node, Pool
 from resolute.engine.ports.runner import Gang, GangStatus
 from resolute.runners import environments
 from resolute.runners.accounts import account_here, open_way, variables_as
+from resolute.runners.clearing import clear_environments
 from resolute.runners.environments import Environment
 from resolute.runners.node_request import node_request
 from resolute.runners.preparation import session_request
@@ -123,6 +124,10 @@ class LocalRunner:
     def forget(self, handle: str) -> None:
         self._runs.forget(handle)
 
+    def sweep(self, live: Collection[str]) -> int:
+        clear_environments(self._envs)
+        return self._runs.sweep(live)
+
     def is_warm(self, python: str) -> bool:
         """Would a trial in this interpreter start warm now? Asking starts warming it up."""
         return self._zygotes is not None and self._zygotes.get(python).is_ready
@@ -130,6 +135,8 @@ class LocalRunner:
     def _prepare_and_launch(self, run: RunDirectory, gang: Gang) -> int:
         account = account_here(gang.account)
         environment = self._environment_of(gang, account)
+        if environment.build is not None:
+            environment.build.note_use()
         self._fetch_code(gang.context_id)
         inherited: Mapping[str, str] = os.environ
         if account is not None:

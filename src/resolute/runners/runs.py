@@ -10,7 +10,7 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -110,6 +110,13 @@ class Runs:
         shutil.rmtree(run.path, ignore_errors=True)
         with self._lock:
             self._ended.pop(name, None)
+
+    def sweep(self, live: Collection[str]) -> int:
+        """Forget those that have ended and are not among `live`. Returns how many."""
+        gone = [name for name in self.names() if name not in live and self.status(name).is_over]
+        for name in gone:
+            self.forget(name)
+        return len(gone)
 
     def _lost(self, name: str, run: RunDirectory) -> GangStatus:
         """Whoever is told that a run is lost may start it again, so nothing of it may run: until all of its processes

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from resolute.runners.clearing import shorten_log
 from resolute.runners.shepherd.ownership import MARK_VARIABLE, NO_MARK, inherited_mark
 from resolute.runners.spawning import spawn
 
@@ -112,6 +113,7 @@ class ZygotePool:
         self._modules = modules
         self._env = dict(env)
         self._errors = home / "zygote.err"
+        shorten_log(self._errors)
         self._lock = threading.Lock()
         self._zygotes: dict[str, Zygote] = {}
 

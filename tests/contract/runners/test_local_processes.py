@@ -380,3 +380,18 @@ def test_a_gang_whose_environment_is_being_built_is_pulling(bench: Any, cold: Lo
 
     assert (running, pulling) == (Phase.RUNNING, Phase.PULLING)
     assert bench.end(cold, run).phase is Phase.ENDED
+
+
+def test_a_sweep_forgets_runs_of_earlier_masters_that_have_ended_and_leaves_the_others(
+    bench: Any, cold: LocalRunner
+) -> None:
+    bench.run(cold, bench.gang("ended", "true"))
+    bench.run(cold, bench.gang("known", "true"))
+    cold.start(bench.gang("running", "sleep 600"))
+    bench.until(lambda: cold.poll(["running.1"])["running.1"].phase is Phase.RUNNING)
+
+    gone = cold.sweep({"known.1"})
+
+    assert gone == 1
+    assert sorted(path.name for path in (bench.home / "runs").iterdir()) == ["known.1", "running.1"]
+    assert cold.running() == ["running.1"]

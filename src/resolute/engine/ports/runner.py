@@ -1,6 +1,6 @@
 """Port of what starts gangs somewhere and tells how they ended."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -124,6 +124,14 @@ class Forgets(Protocol):
 
     def forget(self, handle: str) -> None:
         """Remove its working directory and the like. Unknown or running handles are ignored."""
+
+
+@runtime_checkable
+class Sweeps(Protocol):
+    """A power some runners have: removing what runs of earlier masters left behind."""
+
+    def sweep(self, live: Collection[str]) -> int:
+        """Forget runs that have ended and are not among the handles `live`. Returns how many."""
 
 
 @runtime_checkable

@@ -55,6 +55,11 @@ class EnvironmentBuild:
     def _marker(self) -> Path:
         return Path(self.directory, ".complete")
 
+    def note_use(self) -> None:
+        """Environments that are not used for long are removed."""
+        with contextlib.suppress(OSError):
+            os.utime(self._marker)
+
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
