@@ -42,8 +42,8 @@ def test_only_administrators_read_it(api: Any) -> None:
 
 def test_log_ins_that_work_and_that_fail_are_in_it_with_their_address(nobody: Any, admin: Any) -> None:
     wrong = {"username": "determined", "password": "a secret"}
-    nobody.call("POST", "/api/v1/auth/login", wrong, expect=403, headers=AGENT)
-    nobody.call("POST", "/api/v1/auth/login", {"username": "s3cret typed here", "password": "x"}, expect=403)
+    nobody.call("POST", "/api/v1/auth/login", wrong, expect=401, headers=AGENT)
+    nobody.call("POST", "/api/v1/auth/login", {"username": "s3cret typed here", "password": "x"}, expect=401)
     ada = nobody.login("determined")
     ada.post("/api/v1/auth/logout")
 

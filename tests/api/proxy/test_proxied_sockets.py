@@ -18,7 +18,7 @@ from resolute.domain.task import TaskType
 def open_socket(world: Any, task: str, path: str = "ws", **options: Any) -> ClientConnection:
     headers = options.pop("headers", {"Authorization": f"Bearer {world.token}"})
     url = f"ws://{world.served.address}/proxy/{task}/{path}"
-    return connect(url, additional_headers=headers, proxy=None, max_size=None, **options)
+    return connect(url, additional_headers=headers, proxy=None, max_size=None, compression=None, **options)
 
 
 def test_messages_go_both_ways_as_they_are(world: Any, behind: Any, task: str) -> None:

@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from tests.api.rights.world import World, build
 
 from resolute.domain.rights import RightsMode
+from resolute.engine.access.accounts import Whereabouts
 from resolute.server.app import create_app
 
 
@@ -104,9 +105,15 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     world.platforms[RightsMode.BASIC].store.close()
 
 
+def _own_account(_: object) -> Whereabouts:
+    return Whereabouts.OWN_ACCOUNT
+
+
 @pytest.fixture(scope="session")
 def doors(world: World) -> Iterator[dict[RightsMode, Door]]:
-    doors = {mode: Door(create_app(platform), world) for mode, platform in world.platforms.items()}
+    doors = {
+        mode: Door(create_app(platform, whereabouts=_own_account), world) for mode, platform in world.platforms.items()
+    }
     yield doors
     for door in doors.values():
         door.close()

@@ -2,6 +2,7 @@
 
 import hashlib
 import http.server
+import json
 import re
 import socket
 import subprocess
@@ -57,7 +58,7 @@ def task_of(master: Any, experiment_id: int) -> dict[str, Any]:
 
 def log_of(master: Any, experiment_id: int) -> list[str]:
     answer = master.http.get(f"{master.url}/api/v1/tasks/{task_of(master, experiment_id)['taskId']}/logs")
-    return [re.sub(r'.*"log":"|\\n"', "", line) for line in answer.text.splitlines()]
+    return [json.loads(line)["result"]["log"].removesuffix("\n") for line in answer.text.splitlines()]
 
 
 def printed_by(rank: int, log: list[str]) -> list[int]:

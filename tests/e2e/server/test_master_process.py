@@ -125,7 +125,7 @@ def test_with_passwords_it_listens_and_the_empty_one_is_refused(start: Start) ->
     empty = httpx.post(f"{master.url}/api/v1/auth/login", json={"username": "admin", "password": ""})
     right = httpx.post(f"{master.url}/api/v1/auth/login", json={"username": "admin", "password": "Correct1Horse"})
 
-    assert (empty.status_code, right.status_code) == (403, 200)
+    assert (empty.status_code, right.status_code) == (401, 200)
 
 
 def test_with_stop_trials_they_checkpoint_and_go_on_at_the_next_start(start: Start) -> None:
@@ -153,7 +153,7 @@ def test_a_user_without_a_password_does_not_keep_it_from_starting(start: Start) 
     answer = httpx.post(f"{second.url}/api/v1/auth/login", json={"username": "nopw", "password": ""})
 
     assert "Warning: determined, nopw cannot log in" in second.output.read_text()
-    assert answer.status_code == 403
+    assert answer.status_code == 401
 
 
 def test_the_initial_password_is_for_everybody_without_one(start: Start) -> None:
