@@ -131,8 +131,8 @@ chaos: setup ## random kills and faults under load: nothing acknowledged is lost
 soak: setup ## ten minutes of live pages: fails when the master's memory, files, threads or disk keep growing
 	$(BIN)/python -m benchmarks.platform.soak
 
-audit: setup ## licences of all dependencies, pins without hashes, advisories on PyPI
-	$(BIN)/python -m tests.dependencies
+audit: setup ## licences of all dependencies, pins without hashes; advisories with ADVISORIES=address of a package index
+	$(BIN)/python -m tests.dependencies $(if $(ADVISORIES),--advisories $(ADVISORIES))
 
 format: setup ## format the code
 	$(BIN)/ruff format src tests benchmarks examples

@@ -1,9 +1,10 @@
 """What is installed with the platform: pinned with hashes, under which licences, and with known weaknesses or without.
 
-    python -m tests.dependencies [--offline]
+    python -m tests.dependencies [--advisories URL]
 
 Prints every package with its licence. Exits with 1 when a pin has no hash, a licence is not accepted, or an advisory
-names a version that is locked. Advisories come from PyPI; where it does not answer, a sentence says so.
+names a version that is locked. Advisories come from a package index that publishes them; where it does not answer, a
+sentence says so.
 """
 
 import argparse
@@ -17,7 +18,6 @@ from pathlib import Path
 import httpx
 
 LOCKS = Path(__file__).parents[1] / "requirements"
-PYPI = "https://pypi.org"
 ACCEPTED = re.compile(
     r"MIT|BSD|Apache|ISC\b|PSF|Python Software Foundation|MPL|Mozilla Public License 2|Zlib|CC0|BSL-1\.0|CNRI|HPND"
     r"|Unlicense|DFSG",
@@ -44,17 +44,19 @@ class Pin:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--offline", action="store_true", help="do not ask PyPI for advisories")
-    offline = parser.parse_args().offline
+    parser.add_argument("--advisories", metavar="URL", help="package index that answers URL/pypi/NAME/VERSION/json")
+    index = parser.parse_args().advisories
     pins = {pin.name: pin for lock in sorted(LOCKS.glob("*.txt")) for pin in pins_in(lock.read_text())}
     licences = dict(installed_licences())
     for name, licence in sorted(licences.items()):
         print(f"{name:32s} {licence or '-'}{_reason(name)}")
     problems = [*unhashed(), *refused(licences)]
-    if not offline:
-        found, note = advisories(list(pins.values()))
+    if index:
+        found, note = advisories(list(pins.values()), index)
         problems += found
         print(note)
+    else:
+        print("Advisories were not looked up: name a package index with --advisories URL.")
     print("\n".join(problems) or f"{len(pins)} pins with hashes, {len(licences)} licences accepted.")
     sys.exit(1 if problems else 0)
 
@@ -99,7 +101,7 @@ def is_accepted(name: str, licence: str) -> bool:
     return bool(ACCEPTED.search(licence)) and not NOT_ACCEPTED.search(licence)
 
 
-def advisories(pins: list[Pin], url: str = PYPI) -> tuple[list[str], str]:
+def advisories(pins: list[Pin], url: str) -> tuple[list[str], str]:
     """A sentence for each advisory, and one that says how many pins were looked up."""
     found: list[str] = []
     with httpx.Client(base_url=url, timeout=10) as http:

@@ -134,7 +134,7 @@ STEPS = (
         "001",
         "load the weights",
         _O,
-        "`resolute.vision.load_detector`; the tutorial's helper builds another model.",
+        "`resolute.vision.load_detector`; the tutorial's function builds another model.",
     ),
     Step(55, "001", "stream from S3", _P, "`backend: aws`.", "tests/unit/vision/data/test_stored_images.py"),
     Step(56, "001", "other backends", _P, "`gcs`, `aws`, `fake`, `local`.", _CONFIGS),
