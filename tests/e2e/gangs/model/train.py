@@ -41,7 +41,7 @@ told = json.loads(os.environ["RESOLUTE_RENDEZVOUS"])
 file = json.loads(pathlib.Path(os.environ["RESOLUTE_INFO_DIR"], "rendezvous.json").read_text())
 assert asked_of_the_master() == told, (asked_of_the_master(), told)
 assert file["container_addrs"] == told["addresses"], (file, told)
-for number in range(int(os.environ.get("LINES", "60"))):
+for number in range(int(os.environ.get("GANG_LINES", "60"))):
     print(f"line {number} of all", flush=True)
     print(f"node {RANK} line {number}", flush=True)
     time.sleep(0.05)
